@@ -1,0 +1,135 @@
+/*
+ * segment.h - the file through which an agent hands records to the collector.
+ *
+ * One process has one or more segments, `<pid>-<start>-<n>.seg` in the session folder, each
+ * fallocated before it is mapped. A segment is a header page and FAH_CHUNKS chunks; a thread owns
+ * a chunk and appends to it alone, so writing needs no lock and leaves no holes:
+ *
+ *   +--------+---------------------+---------------------+--- - -
+ *   | header | chunk 0: head|recs  | chunk 1: head|recs  |
+ *   +--------+---------------------+---------------------+--- - -
+ *
+ * Chunk states: FREE -> OWNED (a thread, by compare and swap) -> FULL (its owner, when the next record
+ * does not fit) or IDLE (its owner ended; another thread may go on in it) -> FREE (the collector,
+ * when all of it is drained). `used` is stored with release after each record: what lies below it
+ * is whole, whatever kills the writer.
+ */
+#ifndef FAH_CORE_SEGMENT_H
+#define FAH_CORE_SEGMENT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define FAH_SEGMENT_MAGIC 0x31474553484146ull /* "FAHSEG1\0" */
+#define FAH_SEGMENT_VERSION 1
+#define FAH_SEGMENT_HEAD 4096u
+#define FAH_CHUNK_SIZE 32768u
+#define FAH_CHUNKS 32u
+#define FAH_SEGMENT_SIZE (FAH_SEGMENT_HEAD + FAH_CHUNKS * FAH_CHUNK_SIZE)
+#define FAH_SEGMENTS_MAX 64u /* a process; beyond that samples are dropped and counted */
+#define FAH_CMDLINE_MAX 1024u
+#define FAH_REASON_MAX 256u
+
+enum fah_chunk_state {
+	FAH_CHUNK_FREE = 0,
+	FAH_CHUNK_OWNED = 1,
+	FAH_CHUNK_FULL = 2,
+	FAH_CHUNK_IDLE = 3,
+};
+
+struct fah_chunk {
+	_Atomic uint32_t state;
+	_Atomic uint32_t used;    /* bytes of data[] that hold whole records */
+	_Atomic uint32_t drained; /* the collector's: bytes of data[] it has taken */
+	uint32_t reserved;
+	uint8_t data[FAH_CHUNK_SIZE - 16];
+};
+
+enum fah_agent_status {
+	FAH_AGENT_STARTING = 0,
+	FAH_AGENT_RUNNING = 1,
+	FAH_AGENT_REFUSED = 2, /* reason[] says why; nothing is recorded */
+	FAH_AGENT_ENDED = 3,   /* the process ended in an orderly way */
+};
+
+enum fah_clock {
+	FAH_CLOCK_THREAD_CPU = 1, /* timer on each thread's CPU clock, bound to the kernel tick */
+	FAH_CLOCK_TEST = 2,       /* tests only: monotonic timers, faster than the tick */
+};
+
+/* Why a sample was not kept. 0..5 are enum fah_py_doubt; records carry the same numbers. */
+enum fah_drop {
+	FAH_DROP_FAULT = 1,
+	FAH_DROP_FRAME = 2,
+	FAH_DROP_CODE = 3,
+	FAH_DROP_LOOP = 4,
+	FAH_DROP_MOVED = 5,
+	FAH_DROP_NO_ROOM = 6,  /* no chunk free: the collector is late or gone, or the disk is full */
+	FAH_DROP_NESTED = 7,   /* the timer came again while a sample was taken */
+	FAH_DROP_NO_STATE = 8, /* the thread's Python state could not be found */
+	FAH_DROP_COUNT = 9,
+};
+
+struct fah_segment_head {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t n; /* this process's n-th segment, from 0; counters and status stand in segment 0 */
+	uint32_t pid, ppid;
+	uint32_t forked;         /* 1: made by fork without exec */
+	uint32_t python_version; /* PY_VERSION_HEX; 0: not known yet */
+	uint32_t clock;          /* enum fah_clock */
+	uint32_t lines_kind;     /* enum fah_py_lines of this interpreter */
+	uint64_t period_ns;
+	uint64_t start_mono_ns, start_real_ns;
+	_Atomic uint32_t status; /* enum fah_agent_status */
+	_Atomic uint32_t closed; /* set by the collector: record no more */
+	_Atomic uint64_t samples;
+	_Atomic uint64_t recovered;
+	_Atomic uint64_t drops[FAH_DROP_COUNT];
+	_Atomic uint64_t handler_ns, handler_max_ns; /* time spent in the handler */
+	/* Stored at an orderly end, with status ENDED: getrusage of the process alone. */
+	uint64_t end_mono_ns, user_ns, system_ns, max_rss_kb;
+	uint32_t cmdline_len;
+	uint32_t reserved;
+	char cmdline[FAH_CMDLINE_MAX]; /* NUL-separated, as in /proc */
+	char reason[FAH_REASON_MAX];
+};
+
+_Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD, "segment header outgrew its page");
+_Static_assert(sizeof(struct fah_chunk) == FAH_CHUNK_SIZE, "chunk size");
+
+/*
+ * Records in a chunk: u32 little-endian (payload length << 8 | type), then the payload of varints
+ * (str = varint length + bytes). The first record after a thread takes a chunk is THREAD.
+ */
+enum fah_seg_record {
+	/* tid, start (mono ns), name str; what follows in this chunk is this thread's */
+	FAH_SEG_THREAD = 1,
+	/* id, firstlineno (zigzag), co_flags, filename str, name str, qualname str (may be empty),
+	 * whole length of the line table, its first part as str */
+	FAH_SEG_CODE = 2,
+	/* id, offset, a further part of the line table as str */
+	FAH_SEG_CODE_LINES = 3,
+	/* time since the chunk's last time (ns; the first: absolute mono ns), thread CPU since the thread's
+	 * last record (ns), flags (enum fah_sample_flag), keep, push, push times { code id, instr + 1 }:
+	 * the stack is the first `keep` frames (from the root) of this chunk's last sample, then the pushed
+	 * ones, root first. instr + 1 is 0 for a frame that has not started. */
+	FAH_SEG_SAMPLE = 4,
+	/* time and CPU as in SAMPLE, enum fah_drop: CPU that has no stack */
+	FAH_SEG_DROP = 5,
+	/* time as in SAMPLE, CPU since the thread's last record, whole CPU of the thread (ns): it ended */
+	FAH_SEG_THREAD_END = 6,
+};
+
+/* Where the thread was, in the low two bits; the rest are marks. Also in captures. */
+enum fah_sample_flag {
+	FAH_IN_PYTHON = 0,
+	FAH_IN_NATIVE = 1,
+	FAH_IN_SYSTEM = 2,
+	FAH_IN_MASK = 3,
+	FAH_SAMPLE_TRUNCATED = 4, /* outer frames were left out */
+	FAH_SAMPLE_RECOVERED = 8, /* the newest frame was half made and is left out */
+	FAH_SAMPLE_NO_PYTHON = 16, /* a thread without a Python state: native only */
+};
+
+#endif
