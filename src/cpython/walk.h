@@ -1,0 +1,84 @@
+/*
+ * walk.h - the walk's state: its result, its scratch memory and what it remembers as a hint.
+ *
+ * One for each thread, zeroed before first use; too big for a stack. Only the fields before
+ * "scratch" are for callers.
+ */
+#ifndef FAH_CPYTHON_WALK_H
+#define FAH_CPYTHON_WALK_H
+
+#include "cpython/cpython.h"
+#include "cpython/layout.h"
+
+#define FAH_PY_WINDOW 16384    /* bytes of the data stack held at once: CPython's chunk size */
+#define FAH_PY_FAR_BYTES 224   /* bytes around a frame that lies outside the data stack */
+#define FAH_PY_FAR_HINTS 1024  /* addresses remembered of the last walk */
+#define FAH_PY_CODES 64        /* code objects held at once */
+#define FAH_PY_CODE_BYTES 256  /* most of a PyCodeObject's head */
+#define FAH_PY_BATCH 24        /* frames whose code is read at once; below FAH_PIECES_MAX */
+
+/* What was read of one code object. */
+struct fah_py_code_seen {
+	uint64_t addr;
+	uint64_t ident;
+	uint64_t code_bytes; /* address of the first instruction */
+	uint32_t walk_no;    /* read and proved in this walk */
+	uint32_t code_len;   /* bytes of instructions */
+	uint32_t slots;      /* words on the data stack */
+	uint32_t nlocalsplus;
+	uint32_t flags;
+	uint32_t firsttraceable; /* byte offset */
+};
+
+/* A frame whose code has not been read yet. */
+struct fah_py_pending {
+	uint64_t addr;
+	uint64_t code;
+	uint64_t instr; /* as stored in the frame */
+	uint64_t end;   /* where its words must end on the data stack; 0: not on the data stack */
+	uint32_t entry;
+	uint32_t gap_ok; /* a frame being made or torn down may lie between it and the newer one */
+};
+
+struct fah_py_walk {
+	struct fah_py_frame frames[FAH_PY_MAX_FRAMES]; /* innermost first */
+	uint32_t n_frames;
+	uint32_t doubt; /* enum fah_py_doubt */
+	bool truncated;
+	bool leaf_call;
+	bool recovered;
+
+	/* Tests only: leave a check out, to show that it is needed. */
+	uint32_t test_skip; /* enum fah_py_test_skip */
+
+	/* scratch */
+	const struct fah_mem *mem;
+	const struct fah_py_layout *layout;
+	uint32_t walk_no;
+	uint32_t n_walked;
+	uint64_t code_type, frame_type, gen_types[3]; /* found by name where the layout has none */
+
+	uint64_t chunk, chunk_lo, chunk_prev; /* the data-stack chunk at hand, and its first word */
+	uint64_t stack_end; /* the next older thread-owned frame must end here */
+	uint64_t window_addr;
+	uint32_t window_len;
+	uint32_t n_pending;
+	struct fah_py_pending pending[FAH_PY_BATCH];
+	struct fah_py_code_seen codes[FAH_PY_CODES];
+
+	uint32_t n_hints, n_hints_new, hint_at;
+	uint32_t n_far, far_at; /* slots of far[] that hold bytes */
+	uint64_t far_addr[FAH_PIECES_MAX];
+	uint64_t hints[2][FAH_PY_FAR_HINTS];
+	uint8_t far[FAH_PIECES_MAX][FAH_PY_FAR_BYTES];
+	uint8_t code_raw[FAH_PY_BATCH][FAH_PY_CODE_BYTES];
+	uint8_t window[FAH_PY_WINDOW];
+};
+
+enum fah_py_test_skip {
+	FAH_PY_SKIP_TILING = 1,
+	FAH_PY_SKIP_CODE = 2,
+	FAH_PY_SKIP_CFRAMES = 4,
+};
+
+#endif
