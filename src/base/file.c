@@ -1,0 +1,230 @@
+/*
+ * file.c - whole files, folders, and outputs that appear under their name only when they are whole.
+ * Safe against a kill at any point; not against a power cut (nothing is fsync'ed).
+ */
+#include "base/file.h"
+
+#include "core/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int fah_file_read(const char *path, size_t max, char **ret, size_t *ret_len)
+{
+	_cleanup_(fah_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_(fah_freep) char *buf = NULL;
+	size_t len = 0, cap = 0;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return FAH_ERR_SYS;
+	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
+		return FAH_ERR_RANGE;
+	/* The size is a hint: /proc says 0, and a log may grow while it is read. */
+	cap = S_ISREG(st.st_mode) ? (size_t)st.st_size + 1 : 4096;
+	for (;;) {
+		char *bigger = realloc(buf, cap + 1);
+		ssize_t n;
+
+		if (!bigger)
+			return FAH_ERR_NOMEM;
+		buf = bigger;
+		n = read(fd, buf + len, cap - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return FAH_ERR_SYS;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+		if (len > max)
+			return FAH_ERR_RANGE;
+		if (len == cap)
+			cap *= 2;
+	}
+	buf[len] = '\0';
+	*ret_len = len;
+	*ret = TAKE_PTR(buf);
+	return 0;
+}
+
+static int make_dir(const char *path, mode_t mode)
+{
+	struct stat st;
+
+	if (mkdir(path, mode) == 0)
+		return 0;
+	if (errno != EEXIST && errno != EROFS && errno != EACCES && errno != EPERM)
+		return FAH_ERR_SYS;
+	/* A folder above may be there while we may not make one beside it: EROFS comes first. */
+	if (stat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return 0;
+		errno = ENOTDIR;
+	}
+	return FAH_ERR_SYS;
+}
+
+int fah_mkdir_p(const char *path, mode_t mode)
+{
+	_cleanup_(fah_freep) char *p = strdup(path);
+	char *slash;
+
+	if (!p)
+		return FAH_ERR_NOMEM;
+	for (slash = strchr(p + (*p == '/'), '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (slash[-1] != '\0' && make_dir(p, mode | S_IWUSR | S_IXUSR) < 0)
+			return FAH_ERR_SYS;
+		*slash = '/';
+	}
+	return make_dir(p, mode);
+}
+
+int fah_file_check_output(const char *path)
+{
+	struct stat st;
+	size_t len = strlen(path);
+
+	if (len && path[len - 1] == '/')
+		return FAH_ERR_EXISTS; /* a folder, whether it is there or not */
+	if (lstat(path, &st) < 0) {
+		char *parent, *slash;
+		int err = 0;
+
+		if (errno != ENOENT)
+			return FAH_ERR_SYS;
+		/* Nothing there: the folder must be, or the name can't be taken. */
+		parent = strdup(path);
+		if (!parent)
+			return FAH_ERR_NOMEM;
+		slash = strrchr(parent, '/');
+		if (slash && slash != parent) {
+			*slash = '\0';
+			err = stat(parent, &st) < 0 ? FAH_ERR_SYS : 0;
+		}
+		free(parent);
+		return *path ? err : FAH_ERR_SYS;
+	}
+	return S_ISREG(st.st_mode) ? 0 : FAH_ERR_EXISTS;
+}
+
+/* Opens a new hidden file beside path, with the umask's mode. */
+static int open_temp(const char *path, char **ret_temp)
+{
+	const char *base = fah_basename(path);
+	unsigned i;
+
+	for (i = 0; i < 1000; i++) {
+		_cleanup_(fah_freep) char *temp = NULL;
+		int fd;
+
+		if (asprintf(&temp, "%.*s.fixingahole-%d-%u.tmp", (int)(base - path), path,
+			     (int)getpid(), i) < 0) {
+			temp = NULL;
+			return FAH_ERR_NOMEM;
+		}
+		fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0) {
+			*ret_temp = TAKE_PTR(temp);
+			return fd;
+		}
+		if (errno != EEXIST)
+			return FAH_ERR_SYS;
+	}
+	return FAH_ERR_SYS;
+}
+
+int fah_outfile_open(struct fah_outfile *of, const char *path)
+{
+	struct fah_outfile new = {NULL, NULL, NULL};
+	struct stat st;
+	int err, fd;
+
+	err = fah_file_check_output(path);
+	if (err < 0)
+		return err;
+	fd = open_temp(path, &new.temp);
+	if (fd < 0)
+		return fd;
+	if (stat(path, &st) == 0 && fchmod(fd, st.st_mode & 07777) < 0) {
+		/* A file system without modes (vfat): nothing to keep. */
+	}
+	new.path = strdup(path);
+	new.f = fdopen(fd, "w");
+	if (!new.f)
+		close(fd);
+	if (!new.f || !new.path) {
+		fah_outfile_abort(&new);
+		return FAH_ERR_NOMEM;
+	}
+	*of = new;
+	return 0;
+}
+
+int fah_outfile_commit(struct fah_outfile *of)
+{
+	bool failed = ferror(of->f) != 0;
+	int err = 0, number = EIO;
+
+	/* stdio keeps no errno of an earlier write; the disk that was full then still is. */
+	if (failed && write(fileno(of->f), "\n", 1) < 0)
+		number = errno;
+
+	if (fflush(of->f) != 0 && !failed) {
+		failed = true;
+		number = errno;
+	}
+	if (fclose(of->f) != 0 && !failed) {
+		failed = true;
+		number = errno;
+	}
+	of->f = NULL;
+	if (!failed)
+		err = fah_file_check_output(of->path); /* a symlink may have come meanwhile */
+	if (!failed && !err && rename(of->temp, of->path) < 0) {
+		failed = true;
+		number = errno;
+	}
+	if (!failed && !err) {
+		free(of->temp);
+		of->temp = NULL;
+	}
+	fah_outfile_abort(of);
+	if (failed)
+		errno = number;
+	return failed ? FAH_ERR_SYS : err;
+}
+
+void fah_outfile_abort(struct fah_outfile *of)
+{
+	if (of->f)
+		fclose(of->f);
+	if (of->temp)
+		unlink(of->temp);
+	free(of->temp);
+	free(of->path);
+	*of = (struct fah_outfile){NULL, NULL, NULL};
+}
+
+int fah_file_replace(const char *path, const void *data, size_t len)
+{
+	struct fah_outfile of;
+	int err = fah_outfile_open(&of, path);
+
+	if (err < 0)
+		return err;
+	fwrite(data, 1, len, of.f);
+	return fah_outfile_commit(&of);
+}
+
+const char *fah_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
