@@ -102,6 +102,8 @@ build_is_fresh() {
 }
 
 # Configures (once, with the given options) and builds.  usage: build BUILD [meson options]
+# reconfigure=true: configure again, because files that are found by name (tests) may be new.
+# build_targets: only these, in place of everything.
 build() {
 	local dir=$1 log=$1/.log
 	shift
@@ -111,9 +113,12 @@ build() {
 		rm -rf "$dir"
 		mkdir -p "$dir" || return 1
 		logged "$log" meson setup "$dir" "$tree" "$@" || return 1
+	elif [ -n "${reconfigure:-}" ]; then
+		logged "$log" meson setup --reconfigure "$dir" "$tree" || return 1
 	fi
 	: >"$log" || return 1
 	printf '%s\n' "$tree" >"$dir/.stamp.new" # its time: before the build, so edits meanwhile count
-	logged "$log" ninja -C "$dir" || return 1
+	# shellcheck disable=SC2086
+	logged "$log" ninja -C "$dir" ${build_targets:-} || return 1
 	mv "$dir/.stamp.new" "$dir/.stamp"
 }
