@@ -1,0 +1,320 @@
+/*
+ * exec.c - children inherit the agent: exec and spawn put our variables back.
+ *
+ * Stands in front of libc's exec and posix_spawn families. May run in a vfork child: writes only to the
+ * stack. What the program asked for is passed on unchanged but for the two variables, and those only
+ * where the new program takes them (program.c).
+ */
+#include "agent/agent.h"
+#include "core/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_ENV 100000 /* beyond that the child goes without us rather than the stack overflow */
+
+extern char **environ;
+
+static size_t count(char *const list[])
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+static const char *find(char *const env[], const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	for (; env && *env; env++)
+		if (!strncmp(*env, prefix, len))
+			return *env + len;
+	return NULL;
+}
+
+/* How many bytes join() needs for env, pointers and strings together. */
+static size_t joined_size(char *const env[])
+{
+	const char *theirs = find(env, FAH_ENV_PRELOAD);
+
+	return (count(env) + 3) * sizeof(char *) + strlen(FAH_ENV_PRELOAD) + strlen(fah_agent.preload) + 2 +
+	       (theirs ? strlen(theirs) : 0) + strlen(FAH_ENV_CONFIG) + strlen(fah_agent.config) + 1;
+}
+
+static char *append(char *p, const char *s)
+{
+	size_t n = strlen(s);
+
+	memcpy(p, s, n);
+	return p + n;
+}
+
+/* env and our two variables, built in room (joined_size bytes, on the caller's stack). */
+static char **join(char *const env[], void *room)
+{
+	const char *theirs = find(env, FAH_ENV_PRELOAD);
+	char **out = room, **to = out;
+	char *text = (char *)(out + count(env) + 3);
+
+	for (; env && *env; env++)
+		if (strncmp(*env, FAH_ENV_PRELOAD, strlen(FAH_ENV_PRELOAD)) &&
+		    strncmp(*env, FAH_ENV_CONFIG, strlen(FAH_ENV_CONFIG)))
+			*to++ = *env;
+	*to++ = text;
+	text = append(append(text, FAH_ENV_PRELOAD), fah_agent.preload);
+	if (theirs && *theirs)
+		text = append(append(text, ":"), theirs);
+	*text++ = 0;
+	*to++ = text;
+	text = append(append(text, FAH_ENV_CONFIG), fah_agent.config);
+	*text = 0;
+	*to = NULL;
+	return out;
+}
+
+static bool follows(int dirfd, const char *path, int flags, char *const env[])
+{
+	return fah_agent.preload[0] && path && count(env) < MAX_ENV &&
+	       fah_program_takes_preload(dirfd, path, flags);
+}
+
+/* The file that execvp would find, into buf; NULL where none. */
+static const char *on_path(const char *file, char *buf, size_t cap)
+{
+	const char *path, *end;
+	size_t n = strlen(file);
+
+	if (strchr(file, '/'))
+		return file;
+	path = find(environ, "PATH=");
+	if (!path)
+		path = "/bin:/usr/bin";
+	for (; n; path = end + 1) {
+		size_t dir;
+
+		for (end = path; *end && *end != ':'; end++)
+			;
+		dir = (size_t)(end - path);
+		if (dir + n + 2 <= cap) {
+			memcpy(buf, path, dir);
+			if (dir)
+				buf[dir++] = '/';
+			memcpy(buf + dir, file, n + 1);
+			if (FAH_SYS4(SYS_faccessat, AT_FDCWD, buf, X_OK, 0) == 0)
+				return buf;
+		}
+		if (!*end)
+			break;
+	}
+	return NULL;
+}
+
+/* ENV joined with ours on this function's stack where FOLLOWS, else as it is. */
+#define CHILD_ENV(follows, env) ((follows) ? join(env, __builtin_alloca(joined_size(env))) : (char **)(env))
+
+FAH_AGENT_EXPORT int execve(const char *path, char *const argv[], char *const env[])
+{
+	long err = FAH_SYS3(SYS_execve, path, argv, CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
+
+	errno = (int)-err;
+	return -1;
+}
+
+FAH_AGENT_EXPORT int execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, environ);
+}
+
+FAH_AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const env[])
+{
+	static int (*real)(const char *, char *const[], char *const[]);
+	char buf[FAH_PATH_MAX];
+	const char *path = on_path(file, buf, sizeof(buf));
+
+	if (!real)
+		real = (int (*)(const char *, char *const[], char *const[]))(uintptr_t)fah_real("execvpe");
+	if (!real) {
+		errno = ENOSYS;
+		return -1;
+	}
+	return real(file, argv, CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
+}
+
+FAH_AGENT_EXPORT int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, environ);
+}
+
+FAH_AGENT_EXPORT int fexecve(int fd, char *const argv[], char *const env[])
+{
+	long err = FAH_SYS6(SYS_execveat, fd, "", argv,
+			    CHILD_ENV(follows(fd, "", AT_EMPTY_PATH, env), env), AT_EMPTY_PATH, 0);
+
+	errno = (int)-err;
+	return -1;
+}
+
+FAH_AGENT_EXPORT int execveat(int dirfd, const char *path, char *const argv[], char *const env[], int flags)
+{
+	long err = FAH_SYS6(SYS_execveat, dirfd, path, argv,
+			    CHILD_ENV(follows(dirfd, path, flags, env), env), flags, 0);
+
+	errno = (int)-err;
+	return -1;
+}
+
+/* The variadic ones: arguments into an array on the stack, then as above. */
+static size_t count_args(va_list from)
+{
+	size_t n = 1;
+	va_list args;
+
+	va_copy(args, from);
+	while (va_arg(args, char *))
+		n++;
+	va_end(args);
+	return n;
+}
+
+static void collect_args(char **argv, const char *arg, size_t n, va_list args)
+{
+	argv[0] = (char *)(uintptr_t)arg;
+	for (size_t i = 1; i <= n; i++)
+		argv[i] = va_arg(args, char *); /* with the closing NULL */
+}
+
+FAH_AGENT_EXPORT int execl(const char *path, const char *arg, ...)
+{
+	char **argv;
+	va_list args;
+	size_t n;
+
+	va_start(args, arg);
+	n = count_args(args);
+	argv = __builtin_alloca((n + 1) * sizeof(*argv));
+	collect_args(argv, arg, n, args);
+	va_end(args);
+	return execve(path, argv, environ);
+}
+
+FAH_AGENT_EXPORT int execlp(const char *file, const char *arg, ...)
+{
+	char **argv;
+	va_list args;
+	size_t n;
+
+	va_start(args, arg);
+	n = count_args(args);
+	argv = __builtin_alloca((n + 1) * sizeof(*argv));
+	collect_args(argv, arg, n, args);
+	va_end(args);
+	return execvpe(file, argv, environ);
+}
+
+FAH_AGENT_EXPORT int execle(const char *path, const char *arg, ...)
+{
+	char **argv, **env;
+	va_list args;
+	size_t n;
+
+	va_start(args, arg);
+	n = count_args(args);
+	argv = __builtin_alloca((n + 1) * sizeof(*argv));
+	collect_args(argv, arg, n, args);
+	env = va_arg(args, char **);
+	va_end(args);
+	return execve(path, argv, env);
+}
+
+typedef int (*spawn_fn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+			const posix_spawnattr_t *, char *const[], char *const[]);
+
+FAH_AGENT_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+				 const posix_spawnattr_t *attr, char *const argv[], char *const env[])
+{
+	static spawn_fn real;
+
+	if (!real)
+		real = (spawn_fn)(uintptr_t)fah_real("posix_spawn");
+	if (!real)
+		return ENOSYS;
+	return real(pid, path, actions, attr, argv, CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
+}
+
+FAH_AGENT_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+				  const posix_spawnattr_t *attr, char *const argv[], char *const env[])
+{
+	static spawn_fn real;
+	char buf[FAH_PATH_MAX];
+	const char *path = on_path(file, buf, sizeof(buf));
+
+	if (!real)
+		real = (spawn_fn)(uintptr_t)fah_real("posix_spawnp");
+	if (!real)
+		return ENOSYS;
+	return real(pid, file, actions, attr, argv, CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
+}
+
+/*
+ * libc's own system() starts the shell from inside libc, past our posix_spawn, so it is written anew:
+ * SIGINT and SIGQUIT ignored and SIGCHLD blocked in the caller meanwhile, as POSIX asks.
+ */
+FAH_AGENT_EXPORT int system(const char *command)
+{
+	static int (*real)(const char *);
+	char *argv[] = {(char *)(uintptr_t)"sh", (char *)(uintptr_t)"-c",
+			(char *)(uintptr_t)command, NULL};
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
+	sigset_t block, old_mask, defaults;
+	posix_spawnattr_t attr;
+	int status = -1, err;
+	pid_t pid, got;
+
+	if (!real)
+		real = (int (*)(const char *))(uintptr_t)fah_real("system");
+	if (!command || !fah_agent.preload[0])
+		return real ? real(command) : 0;
+
+	sigemptyset(&ignore.sa_mask);
+	sigemptyset(&block);
+	sigaddset(&block, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &block, &old_mask);
+	sigaction(SIGINT, &ignore, &old_int);
+	sigaction(SIGQUIT, &ignore, &old_quit);
+
+	sigemptyset(&defaults);
+	if (old_int.sa_handler != SIG_IGN)
+		sigaddset(&defaults, SIGINT);
+	if (old_quit.sa_handler != SIG_IGN)
+		sigaddset(&defaults, SIGQUIT);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &old_mask);
+	posix_spawnattr_setsigdefault(&attr, &defaults);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	err = posix_spawn(&pid, "/bin/sh", NULL, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	if (err) {
+		status = 127 << 8; /* as if the shell could not run */
+	} else {
+		while ((got = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+			;
+		if (got < 0)
+			status = -1;
+	}
+
+	sigaction(SIGINT, &old_int, NULL);
+	sigaction(SIGQUIT, &old_quit, NULL);
+	err = errno;
+	sigprocmask(SIG_SETMASK, &old_mask, NULL);
+	errno = err;
+	return status;
+}

@@ -1,0 +1,69 @@
+/*
+ * main.c - the agent comes up with the program, and goes down with it.
+ *
+ * The constructor runs in every dynamic program that inherits the preload; in all that are not Python it
+ * only keeps the way open for children that are. Never prints, never fails.
+ */
+#include "agent/agent.h"
+#include "core/sys.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+struct fah_agent fah_agent;
+
+/* pthread_atfork without libc_nonshared.a; weak, since musl has no such function. */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso)
+	__attribute__((weak));
+
+/* The child goes on in a segment of its own, made when its first sample comes. */
+static void on_fork_child(void)
+{
+	if (!atomic_load(&fah_agent.active))
+		return;
+	fah_segment_forked();
+	fah_codes_forget();
+	atomic_store(&fah_agent.forked, 1);
+	atomic_store(&fah_agent.pid, (uint32_t)FAH_SYS0(SYS_getpid));
+	fah_thread_forked();
+}
+
+__attribute__((constructor)) static void on_load(void)
+{
+	fah_agent.load_mono_ns = fah_now_mono();
+	fah_env_take();
+	if (!fah_agent.preload[0] || !fah_python_present())
+		return;
+	fah_thread_setup();
+	if (__register_atfork)
+		__register_atfork(NULL, NULL, on_fork_child, NULL);
+	fah_python_watch();
+}
+
+static uint64_t ns(struct timeval tv)
+{
+	return (uint64_t)tv.tv_sec * 1000000000u + (uint64_t)tv.tv_usec * 1000u;
+}
+
+/* An orderly end: what only the kernel knows of this process alone. */
+__attribute__((destructor)) static void on_unload(void)
+{
+	struct fah_segment_head *head = fah_segment_head();
+	struct fah_thread_state *t;
+	struct rusage ru;
+
+	if (!head || !atomic_load(&fah_agent.active) ||
+	    atomic_load(&fah_agent.pid) != (uint32_t)FAH_SYS0(SYS_getpid))
+		return;
+	fah_timer_stop();
+	t = fah_thread_current();
+	if (t)
+		fah_sample_thread_end(t);
+	memset(&ru, 0, sizeof(ru));
+	FAH_SYS2(SYS_getrusage, RUSAGE_SELF, &ru);
+	head->end_mono_ns = fah_now_mono();
+	head->user_ns = ns(ru.ru_utime);
+	head->system_ns = ns(ru.ru_stime);
+	head->max_rss_kb = (uint64_t)ru.ru_maxrss;
+	atomic_store(&head->status, FAH_AGENT_ENDED);
+}

@@ -1,0 +1,158 @@
+/*
+ * python.c - notices that this process is Python, and starts recording when it is ready.
+ *
+ * An audit hook is the one door that every CPython since 3.8 opens without headers: its first
+ * `cpython.run_*` event comes when the interpreter is ready and the program is about to run. The hook
+ * then unlinks itself, so audited operations cost what they always did.
+ */
+#include "agent/agent.h"
+#include "core/sys.h"
+
+#include <link.h>
+#include <string.h>
+
+typedef int (*hook_fn)(const char *event, void *args, void *data);
+
+/* struct _Py_AuditHookEntry, the same since 3.8 */
+struct hook_entry {
+	uint64_t next, hook, data;
+};
+
+#define RUNTIME_SCAN (512u << 10) /* _PyRuntime is at most that long; the scan stops at a fault */
+
+static int on_event(const char *event, void *args, void *data);
+
+bool fah_python_present(void)
+{
+	return fah_global("PySys_AddAuditHook") != NULL;
+}
+
+void fah_python_watch(void)
+{
+	int (*add)(hook_fn, void *) = (int (*)(hook_fn, void *))(uintptr_t)fah_global("PySys_AddAuditHook");
+
+	add(on_event, &fah_agent);
+}
+
+/*
+ * Take our entry out of the list of hooks, whose head is somewhere in _PyRuntime: the word
+ * through which our entry can be reached. One store; the entry itself is never freed.
+ */
+static void unlink_hook(void)
+{
+	uint64_t words[64], at;
+	struct hook_entry e;
+
+	for (at = fah_agent.runtime; at < fah_agent.runtime + RUNTIME_SCAN; at += sizeof(words)) {
+		if (fah_load(&fah_mem_self, at, words, sizeof(words)) < 0)
+			return;
+		for (unsigned i = 0; i < 64; i++) {
+			/* with other hooks in front of ours we stay linked: slower, not wrong */
+			if (words[i] < 4096 || words[i] & 7 ||
+			    fah_load(&fah_mem_self, words[i], &e, sizeof(e)) < 0)
+				continue;
+			if (e.hook == (uint64_t)(uintptr_t)on_event &&
+			    e.data == (uint64_t)(uintptr_t)&fah_agent) {
+				*(uint64_t *)(uintptr_t)(at + i * 8) = e.next;
+				return;
+			}
+		}
+	}
+}
+
+/* PY_VERSION_HEX of the running interpreter; from its text before 3.11. */
+static uint32_t version_hex(void)
+{
+	const unsigned long *number = fah_global("Py_Version");
+	const char *(*text)(void) = (const char *(*)(void))(uintptr_t)fah_global("Py_GetVersion");
+	uint32_t part[3] = {0, 0, 0};
+	const char *s;
+
+	if (number)
+		return (uint32_t)*number;
+	if (!text)
+		return 0;
+	s = text();
+	for (int i = 0; i < 3; i++, s += *s == '.')
+		for (; *s >= '0' && *s <= '9'; s++)
+			part[i] = part[i] * 10 + (uint32_t)(*s - '0');
+	return part[0] << 24 | part[1] << 16 | part[2] << 8 | 0xf0;
+}
+
+static void refuse(const char *reason)
+{
+	struct fah_segment_head *head = fah_segment_head();
+	size_t n = strlen(reason);
+
+	if (!head)
+		return;
+	if (n >= sizeof(head->reason))
+		n = sizeof(head->reason) - 1;
+	memcpy(head->reason, reason, n);
+	head->reason[n] = 0;
+	atomic_store(&head->status, FAH_AGENT_REFUSED);
+}
+
+static uint64_t address(const char *name)
+{
+	return (uint64_t)(uintptr_t)fah_global(name);
+}
+
+/* Everything that must hold before the first sample. The reason where something does not. */
+static const char *prepare(void)
+{
+	struct fah_py_layout *layout = &fah_agent.layout;
+	const char *reason = NULL;
+
+	fah_agent.runtime = address("_PyRuntime");
+	if (!fah_agent.runtime)
+		return "the interpreter does not export _PyRuntime";
+	fah_agent.python_version = version_hex();
+	if (fah_py_layout_init(layout, &fah_mem_self, fah_agent.python_version, fah_agent.runtime) < 0)
+		return "this Python build is not known (CPython 3.8 to 3.15 with the GIL are)";
+	layout->code_type = address("PyCode_Type");
+	layout->frame_type = address("PyFrame_Type");
+	layout->gen_type = address("PyGen_Type");
+	layout->coro_type = address("PyCoro_Type");
+	layout->asyncgen_type = address("PyAsyncGen_Type");
+	if (fah_codes_setup() < 0)
+		return "no memory for the agent's tables";
+	fah_modules_scan(address("PySys_AddAuditHook"));
+	if (fah_python_self_check(&reason) < 0)
+		return reason;
+	if (fah_signal_install() < 0)
+		return "the signal handler could not be installed";
+	return NULL;
+}
+
+static void start(void)
+{
+	const char *reason;
+
+	fah_agent.runtime = address("_PyRuntime");
+	if (fah_agent.runtime)
+		unlink_hook();
+	reason = prepare();
+	atomic_store(&fah_agent.pid, (uint32_t)FAH_SYS0(SYS_getpid));
+	if (fah_segment_start() < 0)
+		return; /* no room for a single segment: the collector sees that none came */
+	if (reason) {
+		refuse(reason);
+		return;
+	}
+	atomic_store(&fah_agent.active, true);
+	fah_thread_begin_first();
+	fah_thread_adopt_all();
+}
+
+static int on_event(const char *event, void *args, void *data)
+{
+	static _Atomic bool started;
+	bool expected = false;
+
+	(void)args;
+	(void)data;
+	if (!strncmp(event, "cpython.run_", 12) && atomic_compare_exchange_strong(&started, &expected, true))
+		start();
+	return 0;
+}

@@ -1,0 +1,204 @@
+/*
+ * python_check.c - before the first sample: does our walk say what the interpreter says?
+ *
+ * A small program is run with a C function at its end, through a lambda, `map` and a generator, so that
+ * a boundary between eval loops and a generator's frame are on the stack. There the walk is compared, frame
+ * by frame, with the interpreter's own frame objects: code object and line. Any difference means
+ * that this build is not what we take it for. Runs once, with the GIL; not in a handler.
+ */
+#include "agent/agent.h"
+
+#include <string.h>
+
+typedef struct object object;
+
+struct method_def { /* PyMethodDef, part of the stable ABI */
+	const char *name;
+	object *(*function)(object *, object *);
+	int flags;
+	const char *doc;
+};
+#define METH_NOARGS 4
+#define FILE_INPUT 257 /* Py_file_input */
+#define MAX_TABLE 4096
+
+static const char program[] = "def generate(probe, items):\n"
+			      "    yield from map(\n"
+			      "        lambda item:\n"
+			      "            probe(),\n"
+			      "        items)\n"
+			      "def outer(probe):\n"
+			      "    for item in generate(probe, (1,)):\n"
+			      "        return item\n";
+#define EXPECTED_FRAMES 3
+
+/* The C API by name: all of these are exported by every CPython from 3.8 on. */
+static struct {
+	object *(*CompileString)(const char *, const char *, int);
+	object *(*EvalCode)(object *, object *, object *);
+	object *(*GetBuiltins)(void);
+	object *(*DictNew)(void);
+	int (*DictSet)(object *, const char *, object *);
+	object *(*DictGet)(object *, const char *);
+	object *(*NewFunction)(struct method_def *, object *, object *);
+	object *(*CallArgs)(object *, object *, ...);
+	object *(*GetFrame)(void);
+	object *(*GetAttr)(object *, const char *);
+	long (*AsLong)(object *);
+	void (*ErrClear)(void);
+	void (*IncRef)(object *);
+	void (*DecRef)(object *);
+	object *none;
+} py;
+
+static bool load_api(void)
+{
+	static const struct {
+		const char *name;
+		void *slot;
+	} wanted[] = {
+		{"Py_CompileString", &py.CompileString},
+		{"PyEval_EvalCode", &py.EvalCode},
+		{"PyEval_GetBuiltins", &py.GetBuiltins},
+		{"PyDict_New", &py.DictNew},
+		{"PyDict_SetItemString", &py.DictSet},
+		{"PyDict_GetItemString", &py.DictGet},
+		{"PyCFunction_NewEx", &py.NewFunction},
+		{"PyObject_CallFunctionObjArgs", &py.CallArgs},
+		{"PyEval_GetFrame", &py.GetFrame},
+		{"PyObject_GetAttrString", &py.GetAttr},
+		{"PyLong_AsLong", &py.AsLong},
+		{"PyErr_Clear", &py.ErrClear},
+		{"Py_IncRef", &py.IncRef},
+		{"Py_DecRef", &py.DecRef},
+		{"_Py_NoneStruct", &py.none},
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		void *p = fah_global(wanted[i].name);
+
+		if (!p)
+			return false;
+		memcpy(wanted[i].slot, &p, sizeof(p));
+	}
+	return true;
+}
+
+static const char *failure; /* set by the probe; NULL: all agreed */
+
+/* The line of frame f by the line table of its code, or -1. */
+static long our_line(const struct fah_py_frame *f)
+{
+	const struct fah_py_layout *layout = &fah_agent.layout;
+	struct fah_py_position pos;
+	struct fah_py_code code;
+	uint8_t table[MAX_TABLE];
+	uint64_t data;
+	size_t len;
+
+	if (fah_py_code_read(&fah_mem_self, layout, f->code, &code) < 0 ||
+	    fah_py_bytes_span(&fah_mem_self, layout, code.linetable, sizeof(table), &data, &len) < 0 ||
+	    fah_load(&fah_mem_self, data, table, len) < 0 ||
+	    fah_py_position((enum fah_py_lines)layout->lines_kind, table, len, code.firstlineno, f->instr,
+			    &pos) < 0)
+		return -1;
+	return pos.line;
+}
+
+static const char *compare_frame(object *frame, const struct fah_py_frame *ours)
+{
+	object *code = py.GetAttr(frame, "f_code"), *line = py.GetAttr(frame, "f_lineno");
+	const char *why = NULL;
+
+	if (!code || !line)
+		why = "the interpreter's frames could not be read";
+	else if ((uint64_t)(uintptr_t)code != ours->code)
+		why = "the interpreter's stack is not where we look for it";
+	else if (py.AsLong(line) != our_line(ours))
+		why = "the interpreter's line numbers differ from ours";
+	if (code)
+		py.DecRef(code);
+	if (line)
+		py.DecRef(line);
+	return why;
+}
+
+static const char *compare_stack(const struct fah_py_walk *walk)
+{
+	const char *why = NULL;
+	object *frame = py.GetFrame(), *back; /* borrowed */
+	uint32_t i;
+
+	if (!frame)
+		return "the interpreter shows no frame";
+	if (!walk->leaf_call)
+		return "the interpreter's instructions are not those we know";
+	py.IncRef(frame);
+	for (i = 0; frame && frame != py.none && !why; i++) {
+		why = i < walk->n_frames ? compare_frame(frame, &walk->frames[i])
+					 : "the interpreter's stack is deeper than ours";
+		back = py.GetAttr(frame, "f_back");
+		py.DecRef(frame);
+		frame = back;
+	}
+	if (frame)
+		py.DecRef(frame);
+	if (!why && (i != walk->n_frames || i < EXPECTED_FRAMES))
+		why = "the interpreter's stack ends before ours";
+	return why;
+}
+
+static object *probe(object *self, object *args)
+{
+	struct fah_thread_state *t = fah_thread_current();
+	uint64_t tstate = 0;
+
+	(void)self;
+	(void)args;
+	failure = NULL;
+	if (!t)
+		failure = "no memory for the agent";
+	else if (fah_py_find_thread(&fah_mem_self, &fah_agent.layout, fah_agent.runtime, t->pthread_id,
+				    &tstate) < 0)
+		failure = "the interpreter's thread state could not be found";
+	else if (fah_py_walk_thread(&t->walk, &fah_mem_self, &fah_agent.layout, tstate) < 0)
+		failure = "the interpreter's stack could not be walked";
+	else
+		failure = compare_stack(&t->walk);
+	py.IncRef(py.none);
+	return py.none;
+}
+
+int fah_python_self_check(const char **ret_reason)
+{
+	static struct method_def def = {"probe", probe, METH_NOARGS, NULL};
+	object *code = NULL, *globals = NULL, *done = NULL, *function = NULL, *result = NULL, *outer;
+
+	failure = "the interpreter could not run the self-check";
+	if (!load_api())
+		goto out;
+	code = py.CompileString(program, "<fixingahole self-check>", FILE_INPUT);
+	globals = py.DictNew();
+	if (!code || !globals || py.DictSet(globals, "__builtins__", py.GetBuiltins()) < 0)
+		goto out;
+	done = py.EvalCode(code, globals, globals);
+	function = py.NewFunction(&def, NULL, NULL);
+	outer = py.DictGet(globals, "outer"); /* borrowed */
+	if (done && function && outer)
+		result = py.CallArgs(outer, function, NULL);
+out:
+	if (!result && py.ErrClear)
+		py.ErrClear();
+	if (result)
+		py.DecRef(result);
+	if (function)
+		py.DecRef(function);
+	if (done)
+		py.DecRef(done);
+	if (globals)
+		py.DecRef(globals);
+	if (code)
+		py.DecRef(code);
+	*ret_reason = failure;
+	return failure ? FAH_ERR_MISMATCH : 0;
+}

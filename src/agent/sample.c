@@ -1,0 +1,203 @@
+/*
+ * sample.c - one sample: whose stack, where the CPU was, and into the chunk. Runs in the signal handler.
+ *
+ * All signals are blocked meanwhile. Every load of the program's memory goes through the kernel
+ * (core/load.h); what cannot be proved is dropped and counted, with the CPU time it stood for.
+ */
+#include "agent/agent.h"
+#include "core/arch.h"
+#include "core/sys.h"
+#include "core/varint.h"
+
+#include <string.h>
+#include <ucontext.h>
+
+#define DROP_MAX (4 * FAH_VARINT_MAX)
+
+static void count_drop(enum fah_drop reason)
+{
+	struct fah_segment_head *head = fah_segment_head();
+
+	if (head)
+		atomic_fetch_add_explicit(&head->drops[reason], 1, memory_order_relaxed);
+}
+
+static uint8_t *put_times(struct fah_thread_state *t, uint8_t *p, uint64_t mono, uint64_t cpu)
+{
+	p = fah_put_varint(p, mono - t->chunk_time_ns);
+	return fah_put_varint(p, cpu > t->last_cpu_ns ? cpu - t->last_cpu_ns : 0);
+}
+
+static void times_written(struct fah_thread_state *t, uint64_t mono, uint64_t cpu)
+{
+	t->chunk_time_ns = mono;
+	t->last_cpu_ns = cpu;
+}
+
+static void write_drop(struct fah_thread_state *t, uint64_t mono, uint64_t cpu, enum fah_drop reason)
+{
+	uint8_t *p = reason == FAH_DROP_NO_ROOM ? NULL : fah_record_begin(t, DROP_MAX);
+
+	count_drop(p ? reason : FAH_DROP_NO_ROOM);
+	if (!p) {
+		return; /* its CPU time goes to the next record of this thread */
+	}
+	p = put_times(t, p, mono, cpu);
+	p = fah_put_varint(p, reason);
+	times_written(t, mono, cpu);
+	fah_record_commit(t, FAH_SEG_DROP, p);
+}
+
+void fah_sample_thread_end(struct fah_thread_state *t)
+{
+	uint64_t mono = fah_now_mono(), cpu = fah_now_thread_cpu();
+	uint8_t *p;
+
+	if (!atomic_load(&fah_agent.active) || fah_segment_closed())
+		return;
+	p = fah_record_begin(t, DROP_MAX);
+	if (!p)
+		return;
+	p = put_times(t, p, mono, cpu);
+	p = fah_put_varint(p, cpu);
+	times_written(t, mono, cpu);
+	fah_record_commit(t, FAH_SEG_THREAD_END, p);
+}
+
+/* The interrupted instruction follows a system call: the tick came while the kernel was at work. */
+static bool in_kernel(uint64_t pc)
+{
+	uint8_t insn[FAH_ARCH_SYSCALL_INSN_LEN];
+
+	return fah_load(&fah_mem_self, pc - sizeof(insn), insn, sizeof(insn)) == 0 && fah_arch_is_syscall(insn);
+}
+
+static uint32_t where(uint64_t pc, const struct fah_py_walk *walk)
+{
+	if (in_kernel(pc))
+		return FAH_IN_SYSTEM;
+	if (!walk->n_frames || walk->leaf_call || fah_modules_owner(pc) == FAH_CODE_OTHER)
+		return FAH_IN_NATIVE;
+	return FAH_IN_PYTHON;
+}
+
+/* The walk's frames as ids into t->now, root first. False: dropped for *ret_drop. */
+static bool name_frames(struct fah_thread_state *t, enum fah_drop *ret_drop)
+{
+	uint32_t n = t->walk.n_frames, i;
+
+	for (i = 0; i < n; i++) {
+		const struct fah_py_frame *f = &t->walk.frames[n - 1 - i];
+
+		t->now[i].code = fah_codes_id(t, f, ret_drop);
+		t->now[i].instr = f->instr;
+		if (!t->now[i].code)
+			return false;
+	}
+	return true;
+}
+
+static void write_sample(struct fah_thread_state *t, uint64_t mono, uint64_t cpu, uint32_t flags)
+{
+	uint32_t n = t->walk.n_frames, keep = 0, i;
+	uint8_t *p = fah_record_begin(t, (5 + 2 * (size_t)n) * FAH_VARINT_MAX / 2 + 32);
+
+	if (!p) {
+		write_drop(t, mono, cpu, FAH_DROP_NO_ROOM);
+		return;
+	}
+	while (keep < n && keep < t->n_last && t->now[keep].code == t->last[keep].code &&
+	       t->now[keep].instr == t->last[keep].instr)
+		keep++;
+	p = put_times(t, p, mono, cpu);
+	p = fah_put_varint(p, flags);
+	p = fah_put_varint(p, keep);
+	p = fah_put_varint(p, n - keep);
+	for (i = keep; i < n; i++) {
+		p = fah_put_varint(p, t->now[i].code);
+		p = fah_put_varint(p, (uint32_t)(t->now[i].instr + 1));
+		t->last[i] = t->now[i];
+	}
+	t->n_last = n;
+	times_written(t, mono, cpu);
+	fah_record_commit(t, FAH_SEG_SAMPLE, p);
+}
+
+/* This thread's Python state, remembered and checked each time; false: it has none. */
+static bool find_state(struct fah_thread_state *t)
+{
+	if (t->tstate && fah_py_thread_is(&fah_mem_self, &fah_agent.layout, t->tstate, t->pthread_id))
+		return true;
+	t->tstate = 0;
+	return fah_py_find_thread(&fah_mem_self, &fah_agent.layout, fah_agent.runtime, t->pthread_id,
+				  &t->tstate) == 0;
+}
+
+static void take(struct fah_thread_state *t, uint64_t pc, uint64_t mono, uint64_t cpu)
+{
+	struct fah_segment_head *head;
+	enum fah_drop drop = FAH_DROP_FAULT;
+	uint32_t flags;
+
+	if (!find_state(t)) {
+		t->walk.n_frames = 0;
+		t->walk.truncated = t->walk.recovered = t->walk.leaf_call = false;
+		flags = FAH_SAMPLE_NO_PYTHON;
+	} else {
+		if (fah_py_walk_thread(&t->walk, &fah_mem_self, &fah_agent.layout, t->tstate) < 0) {
+			write_drop(t, mono, cpu, (enum fah_drop)t->walk.doubt);
+			return;
+		}
+		flags = (t->walk.truncated ? FAH_SAMPLE_TRUNCATED : 0) |
+			(t->walk.recovered ? FAH_SAMPLE_RECOVERED : 0);
+	}
+	if (!name_frames(t, &drop)) {
+		write_drop(t, mono, cpu, drop);
+		return;
+	}
+	write_sample(t, mono, cpu, flags | where(pc, &t->walk));
+	head = fah_segment_head();
+	atomic_fetch_add_explicit(&head->samples, 1, memory_order_relaxed);
+	if (t->walk.recovered)
+		atomic_fetch_add_explicit(&head->recovered, 1, memory_order_relaxed);
+}
+
+static void note_cost(uint64_t ns)
+{
+	struct fah_segment_head *head = fah_segment_head();
+
+	if (!head)
+		return;
+	atomic_fetch_add_explicit(&head->handler_ns, ns, memory_order_relaxed);
+	if (ns > atomic_load_explicit(&head->handler_max_ns, memory_order_relaxed))
+		atomic_store_explicit(&head->handler_max_ns, ns, memory_order_relaxed);
+}
+
+void fah_sample_take(void *ucontext)
+{
+	const ucontext_t *uc = ucontext;
+	uint64_t mono = fah_now_mono(), cpu;
+	struct fah_thread_state *t;
+
+	/* a child made by a bare clone has our memory but is not ours to record */
+	if (!atomic_load(&fah_agent.active) ||
+	    atomic_load(&fah_agent.pid) != (uint32_t)FAH_SYS0(SYS_getpid))
+		return;
+	if (fah_segment_closed()) {
+		fah_timer_stop();
+		return;
+	}
+	/* a fork's child makes its own segment at its first sample */
+	if (!fah_segment_head() && fah_segment_start() < 0) {
+		fah_timer_stop();
+		return;
+	}
+	t = fah_thread_current();
+	if (!t) {
+		count_drop(FAH_DROP_NO_ROOM);
+		return;
+	}
+	cpu = fah_now_thread_cpu();
+	take(t, (uint64_t)uc->uc_mcontext.gregs[REG_RIP], mono, cpu);
+	note_cost(fah_now_mono() - mono);
+}

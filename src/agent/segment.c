@@ -1,0 +1,240 @@
+/*
+ * segment.c - segments and chunks, the agent's side. Runs in signal handlers of any thread.
+ *
+ * A segment is made by raw system calls only and its file closed as soon as it is mapped. Its blocks are
+ * allocated before they are mapped: writing to a hole on a full disk would be a SIGBUS in the program.
+ */
+#include "agent/agent.h"
+#include "core/sys.h"
+#include "core/varint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+struct segment {
+	struct fah_segment_head head;
+	uint8_t pad[FAH_SEGMENT_HEAD - sizeof(struct fah_segment_head)];
+	struct fah_chunk chunks[FAH_CHUNKS];
+};
+
+static struct segment *_Atomic segments[FAH_SEGMENTS_MAX];
+static _Atomic uint32_t n_segments;
+static _Atomic bool growing; /* one thread makes a segment; the others drop meanwhile */
+
+static char *put_number(char *p, uint64_t v)
+{
+	char digits[20];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	while (n)
+		*p++ = digits[--n];
+	return p;
+}
+
+/* <session>/<pid>-<mono ns>-<n>.seg; the time keeps a reused pid apart. */
+static void segment_path(char *p, uint32_t pid, uint64_t mono, uint32_t n)
+{
+	size_t len = strlen(fah_agent.session);
+
+	memcpy(p, fah_agent.session, len);
+	p += len;
+	*p++ = '/';
+	p = put_number(p, pid);
+	*p++ = '-';
+	p = put_number(p, mono);
+	*p++ = '-';
+	p = put_number(p, n);
+	memcpy(p, ".seg", 5);
+}
+
+static void read_cmdline(struct fah_segment_head *head)
+{
+	long fd = FAH_SYS4(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
+	long n;
+
+	if (fd < 0)
+		return;
+	n = FAH_SYS3(SYS_read, fd, head->cmdline, sizeof(head->cmdline));
+	FAH_SYS1(SYS_close, fd);
+	head->cmdline_len = n > 0 ? (uint32_t)n : 0;
+}
+
+static void fill_head(struct fah_segment_head *head, uint32_t pid, uint64_t mono, uint32_t n)
+{
+	head->version = FAH_SEGMENT_VERSION;
+	head->n = n;
+	head->pid = pid;
+	head->ppid = (uint32_t)FAH_SYS0(SYS_getppid);
+	head->forked = atomic_load(&fah_agent.forked);
+	head->python_version = fah_agent.python_version;
+	head->clock = fah_agent.clock;
+	head->lines_kind = (uint32_t)fah_agent.layout.lines_kind;
+	head->period_ns = fah_agent.period_ns;
+	head->start_mono_ns = mono;
+	head->start_real_ns = fah_now_real();
+	read_cmdline(head);
+	atomic_store(&head->status, FAH_AGENT_RUNNING);
+	/* last: the collector takes a segment for whole when it sees the magic */
+	atomic_thread_fence(memory_order_release);
+	head->magic = FAH_SEGMENT_MAGIC;
+}
+
+static struct segment *make_segment(uint32_t n)
+{
+	uint32_t pid = (uint32_t)FAH_SYS0(SYS_getpid);
+	uint64_t mono = fah_now_mono();
+	char path[FAH_PATH_MAX + 80];
+	long fd, p = -ENOSPC;
+
+	segment_path(path, pid, mono, n);
+	fd = FAH_SYS4(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return NULL;
+	if (FAH_SYS4(SYS_fallocate, fd, 0, 0, sizeof(struct segment)) == 0)
+		p = FAH_SYS6(SYS_mmap, 0, sizeof(struct segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	FAH_SYS1(SYS_close, fd);
+	if (p < 0 && p > -4096) {
+		FAH_SYS3(SYS_unlinkat, AT_FDCWD, path, 0);
+		return NULL;
+	}
+	fill_head(&((struct segment *)p)->head, pid, mono, n);
+	return (struct segment *)p;
+}
+
+static bool grow(void)
+{
+	uint32_t n = atomic_load(&n_segments);
+	struct segment *made = NULL;
+	bool expected = false;
+
+	if (n >= FAH_SEGMENTS_MAX || !atomic_compare_exchange_strong(&growing, &expected, true))
+		return false;
+	if (atomic_load(&n_segments) == n)
+		made = make_segment(n);
+	if (made) {
+		atomic_store(&segments[n], made);
+		atomic_store(&n_segments, n + 1);
+	}
+	atomic_store(&growing, false);
+	return made != NULL;
+}
+
+int fah_segment_start(void)
+{
+	return grow() ? 0 : FAH_ERR_SYS;
+}
+
+void fah_segment_forked(void)
+{
+	uint32_t n = atomic_exchange(&n_segments, 0);
+
+	atomic_store(&growing, false);
+	while (n--)
+		FAH_SYS2(SYS_munmap, atomic_exchange(&segments[n], NULL), sizeof(struct segment));
+}
+
+struct fah_segment_head *fah_segment_head(void)
+{
+	struct segment *s = atomic_load(&segments[0]);
+
+	return s ? &s->head : NULL;
+}
+
+bool fah_segment_closed(void)
+{
+	struct fah_segment_head *head = fah_segment_head();
+
+	return head && atomic_load_explicit(&head->closed, memory_order_relaxed);
+}
+
+static bool take(struct fah_chunk *c, uint32_t from)
+{
+	return atomic_compare_exchange_strong(&c->state, &from, FAH_CHUNK_OWNED);
+}
+
+/* An idle chunk with room first, then a free one, then a new segment. */
+static struct fah_chunk *find_chunk(void)
+{
+	for (int attempt = 0; attempt < 2; attempt++) {
+		uint32_t n = atomic_load(&n_segments);
+
+		for (uint32_t pass = 0; pass < 2; pass++) {
+			uint32_t wanted = pass ? FAH_CHUNK_FREE : FAH_CHUNK_IDLE;
+
+			for (uint32_t i = 0; i < n * FAH_CHUNKS; i++) {
+				struct fah_chunk *c =
+					&atomic_load(&segments[i / FAH_CHUNKS])->chunks[i % FAH_CHUNKS];
+
+				if (atomic_load_explicit(&c->state, memory_order_relaxed) == wanted &&
+				    take(c, wanted))
+					return c;
+			}
+		}
+		if (!grow())
+			return NULL;
+	}
+	return NULL;
+}
+
+static void write_thread_record(struct fah_thread_state *t)
+{
+	uint8_t *p = t->chunk->data + atomic_load(&t->chunk->used) + 4;
+	char name[16] = "";
+	size_t len;
+
+	FAH_SYS2(SYS_prctl, PR_GET_NAME, name);
+	name[15] = 0;
+	len = strlen(name);
+	p = fah_put_varint(p, t->tid);
+	p = fah_put_varint(p, t->start_mono_ns);
+	p = fah_put_varint(p, len);
+	memcpy(p, name, len);
+	fah_record_commit(t, FAH_SEG_THREAD, p + len);
+}
+
+#define THREAD_RECORD_MAX 64u
+
+uint8_t *fah_record_begin(struct fah_thread_state *t, size_t max)
+{
+	size_t need = max + 4;
+
+	if (need + THREAD_RECORD_MAX > sizeof(t->chunk->data))
+		return NULL;
+	while (!t->chunk || sizeof(t->chunk->data) - atomic_load(&t->chunk->used) < need) {
+		if (t->chunk)
+			atomic_store_explicit(&t->chunk->state, FAH_CHUNK_FULL, memory_order_release);
+		t->chunk = find_chunk();
+		if (!t->chunk)
+			return NULL;
+		if (sizeof(t->chunk->data) - atomic_load(&t->chunk->used) < need + THREAD_RECORD_MAX)
+			continue; /* an idle one, too full for this: it becomes FULL above */
+		t->n_last = 0;
+		t->chunk_time_ns = 0;
+		write_thread_record(t);
+	}
+	return t->chunk->data + atomic_load(&t->chunk->used) + 4;
+}
+
+void fah_record_commit(struct fah_thread_state *t, enum fah_seg_record type, uint8_t *end)
+{
+	uint32_t used = atomic_load_explicit(&t->chunk->used, memory_order_relaxed);
+	uint32_t len = (uint32_t)(end - (t->chunk->data + used) - 4);
+	uint32_t word = len << 8 | (uint32_t)type;
+
+	memcpy(t->chunk->data + used, &word, 4);
+	atomic_store_explicit(&t->chunk->used, used + 4 + len, memory_order_release);
+}
+
+void fah_chunk_release(struct fah_thread_state *t)
+{
+	if (t->chunk)
+		atomic_store_explicit(&t->chunk->state, FAH_CHUNK_IDLE, memory_order_release);
+	t->chunk = NULL;
+}

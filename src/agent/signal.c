@@ -1,0 +1,107 @@
+/*
+ * signal.c - our handler on SIGURG, and the program's own SIGURG handler behind it.
+ *
+ * sigaction() and signal() for that one signal are answered from a copy, so the program sees and
+ * gets what it would without us; all else passes through.
+ */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <string.h>
+
+typedef int (*sigaction_fn)(int, const struct sigaction *, struct sigaction *);
+typedef void (*handler_fn)(int);
+typedef handler_fn (*signal_fn)(int, handler_fn);
+
+/* Two copies and the index of the current one: a handler never reads a half-written action. */
+static struct sigaction theirs[2];
+static _Atomic int current;
+static _Atomic bool installed;
+
+static sigaction_fn real_sigaction(void)
+{
+	static sigaction_fn real;
+
+	if (!real)
+		real = (sigaction_fn)(uintptr_t)fah_real("sigaction");
+	return real;
+}
+
+static void chain(int sig, siginfo_t *si, void *uc)
+{
+	const struct sigaction *a = &theirs[atomic_load(&current)];
+
+	if (a->sa_flags & SA_SIGINFO)
+		a->sa_sigaction(sig, si, uc);
+	else if (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN)
+		a->sa_handler(sig);
+}
+
+static void on_signal(int sig, siginfo_t *si, void *uc)
+{
+	if (si->si_code == SI_TIMER && si->si_value.sival_ptr == &fah_agent)
+		fah_sample_take(uc);
+	else
+		chain(sig, si, uc);
+}
+
+int fah_signal_install(void)
+{
+	struct sigaction ours, old;
+
+	memset(&ours, 0, sizeof(ours));
+	ours.sa_sigaction = on_signal;
+	/* ONSTACK: a thread with an alternate stack (Go, deep recursion) gets it used. All signals
+	 * blocked meanwhile: a handler that jumps away must not leave ours half done. */
+	ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+	sigfillset(&ours.sa_mask);
+	if (!real_sigaction() || real_sigaction()(FAH_SIGNAL, NULL, &old) < 0)
+		return FAH_ERR_SYS;
+	theirs[0] = old;
+	atomic_store(&current, 0);
+	atomic_store(&installed, true);
+	return real_sigaction()(FAH_SIGNAL, &ours, NULL) < 0 ? FAH_ERR_SYS : 0;
+}
+
+FAH_AGENT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	int now, next;
+
+	if (sig != FAH_SIGNAL || !atomic_load(&installed)) {
+		if (!real_sigaction()) {
+			errno = ENOSYS;
+			return -1;
+		}
+		return real_sigaction()(sig, act, old);
+	}
+	now = atomic_load(&current);
+	next = !now;
+	if (act)
+		theirs[next] = *act; /* before *old: they may be the same object */
+	if (old)
+		*old = theirs[now];
+	if (act)
+		atomic_store(&current, next);
+	return 0;
+}
+
+FAH_AGENT_EXPORT handler_fn signal(int sig, handler_fn handler)
+{
+	static signal_fn real;
+	struct sigaction act, old;
+
+	if (sig == FAH_SIGNAL && atomic_load(&installed)) {
+		memset(&act, 0, sizeof(act));
+		act.sa_handler = handler;
+		act.sa_flags = SA_RESTART;
+		sigaction(sig, &act, &old);
+		return old.sa_handler;
+	}
+	if (!real)
+		real = (signal_fn)(uintptr_t)fah_real("signal");
+	if (!real) {
+		errno = ENOSYS;
+		return SIG_ERR;
+	}
+	return real(sig, handler);
+}
