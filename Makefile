@@ -1,0 +1,17 @@
+# For habit; ./fixit and ./check do the work and set up what is missing.
+.PHONY: all check full format clean
+
+all:
+	@./fixit --version
+
+check:
+	@./check
+
+full:
+	@./check --full
+
+format:
+	@find src tests -name '*.[ch]' -not -path '*/generated/*' -exec clang-format -i {} +
+
+clean:
+	rm -rf build build-check .venv
