@@ -20,32 +20,37 @@
 
 enum fah_record_type {
 	/* pairs of str key, str value until the payload ends: see enum-like names in doc/format.md
-	 * (command, cwd, root, script, tool, host, kernel, start, clock, rate_asked, python, session, ...) */
+	 * (command, cwd, root, script, tool, host, kernel, start, clock, rate_asked, python,
+	 * session, ...) */
 	FAH_REC_META = 1,
 	/* str; ids count from 1 in file order, 0 is "none" */
 	FAH_REC_STRING = 2,
 	/* file str-id, name str-id, qualname str-id (0: unknown), first line; ids count from 1 */
 	FAH_REC_FUNCTION = 3,
-	/* count, then count times { parent node (id distance: this id - parent), function, line }; node ids count from
-	 * 1 in file order; distance = own id means parent 0 (the root) */
+	/* count, then count times { parent node (id distance: this id - parent), function, line };
+	 * node ids count from 1 in file order; distance = own id means parent 0 (the root) */
 	FAH_REC_NODES = 4,
-	/* pid, ppid, flags (1: forked without exec), PY_VERSION_HEX, start (ns since the run's start),
-	 * command line str (NUL-separated), period ns, clock; ids count from 1 */
+	/* pid, ppid, flags (1: forked without exec), PY_VERSION_HEX, start (ns since the run's
+	 * start), command line str (NUL-separated), period ns, clock; ids count from 1 */
 	FAH_REC_PROCESS = 5,
 	/* process, tid, start (ns since the run's start), name str; ids count from 1 */
 	FAH_REC_THREAD = 6,
-	/* thread, count, base time (ns since the run's start), then count times { time (us) since the previous,
-	 * zigzag(CPU us - time us), node << 5 | flags (core/segment.h enum fah_sample_flag) } */
+	/* thread, count, base time (ns since the run's start), then count times { CPU (us) since
+	 * the thread's previous sample, zigzag(time (us) since the previous - that CPU), node << 5
+	 * | flags (core/segment.h enum fah_sample_flag) }: CPU is regular and the difference is the
+	 * waiting, so a thread that computes takes 3 bytes and the node's */
 	FAH_REC_SAMPLES = 7,
 	/* thread, time ns, enum fah_drop, count, CPU ns without a stack */
 	FAH_REC_DROPS = 8,
 	/* thread, time ns, whole CPU ns of the thread */
 	FAH_REC_THREAD_END = 9,
-	/* process, time ns, user ns, system ns, max RSS bytes, samples the agent took, recovered ones,
-	 * FAH_DROP_COUNT, that many counts; 0 where unknown; status (enum fah_agent_status), reason str */
+	/* process, time ns, user ns, system ns, max RSS bytes, samples the agent took, recovered
+	 * ones, FAH_DROP_COUNT, that many counts; 0 where unknown; status (enum fah_agent_status),
+	 * reason str */
 	FAH_REC_PROCESS_END = 10,
-	/* wall ns, user ns, system ns (whole tree, from wait4), max RSS bytes of the tree's largest process, wait
-	 * status, records lost for want of space, bytes lost */
+	/* wall ns, user ns, system ns (whole tree, from wait4), max RSS bytes of the tree's largest
+	 * process, wait status, records lost for want of space (each sample of a lost block counts
+	 * one), bytes lost */
 	FAH_REC_END = 11,
 };
 

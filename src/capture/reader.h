@@ -10,19 +10,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct fah_reader; /* opaque */
 
 struct fah_record {
 	enum fah_record_type type; /* may be one this version does not know */
-	const uint8_t *payload;    /* borrowed, lives as long as the reader */
+	const uint8_t *payload;	   /* borrowed, lives as long as the reader */
 	uint32_t len;
 	uint64_t offset; /* of the record in the file */
 };
 
 /*
- * Open the capture at path; where path does not exist but path.partial does, that one.
- * The caller owns *ret (fah_reader_free). FAH_ERR_SYS, FAH_ERR_FORMAT, FAH_ERR_VERSION.
+ * Open the capture at path; where path does not exist but path.partial does, that one. A file cut
+ * within its head, also an empty one, opens and has no records. The file is read into memory: what
+ * happens to it later does not matter. The caller owns *ret (fah_reader_free). FAH_ERR_SYS,
+ * FAH_ERR_FORMAT, FAH_ERR_VERSION, FAH_ERR_NOMEM.
  */
 int fah_reader_new(const char *path, struct fah_reader **ret);
 /* The same over bytes in memory, borrowed; for the fuzzer and for tests. */
@@ -32,16 +35,22 @@ int fah_reader_new_mem(const uint8_t *data, size_t len, struct fah_reader **ret)
 int fah_reader_next(struct fah_reader *r, struct fah_record *ret_rec);
 void fah_reader_rewind(struct fah_reader *r);
 
+/* Of what was read so far; whole once fah_reader_next has given 0. */
 struct fah_reader_state {
-	bool partial;        /* read from a .partial file: the run did not end in an orderly way */
-	bool complete;       /* an END record was seen */
+	bool partial;  /* read from a .partial file: the run did not end in an orderly way */
+	bool complete; /* an END record was seen */
+	bool cut;      /* what is lost ends in the middle of a record; else a checksum is wrong */
 	uint64_t good_bytes; /* up to here all records are whole */
-	uint64_t lost_bytes; /* after that: cut or damaged */
+	uint64_t lost_bytes; /* after that: cut or damaged; 0 until the end is reached */
 };
 void fah_reader_state(const struct fah_reader *r, struct fah_reader_state *ret);
+/* The path that was opened (maybe the .partial); "" for memory. Borrowed. */
+const char *fah_reader_path(const struct fah_reader *r);
+uint32_t fah_reader_version(const struct fah_reader *r);
 void fah_reader_free(struct fah_reader *r); /* NULL is fine */
 
-/* Decoders: 0, or FAH_ERR_DAMAGED and *ret is unspecified. str pointers are borrowed from the payload. */
+/* Decoders: 0, or FAH_ERR_DAMAGED and *ret is unspecified. str pointers are borrowed from the
+ * payload. */
 struct fah_str {
 	const char *p;
 	uint32_t len;
@@ -70,14 +79,15 @@ struct fah_rec_thread_end {
 struct fah_rec_process_end {
 	uint32_t process, status, n_drops;
 	uint64_t time_ns, user_ns, system_ns, max_rss_bytes, samples, recovered;
-	uint64_t drops[16];
+	uint64_t drops[16]; /* of which n_drops are there; the rest is 0 */
 	struct fah_str reason;
 };
 struct fah_rec_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes, lost_records, lost_bytes;
 	uint32_t wait_status;
 };
-/* 1: the next pair of a META payload; 0: no more; FAH_ERR_DAMAGED. Start with c over the payload. */
+/* 1: the next pair of a META payload; 0: no more; FAH_ERR_DAMAGED. Start with c over the payload.
+ */
 int fah_decode_meta(struct fah_cursor *c, struct fah_str *ret_key, struct fah_str *ret_value);
 int fah_decode_string(const struct fah_record *rec, struct fah_str *ret);
 int fah_decode_function(const struct fah_record *rec, struct fah_rec_function *ret);
@@ -88,7 +98,8 @@ int fah_decode_thread_end(const struct fah_record *rec, struct fah_rec_thread_en
 int fah_decode_process_end(const struct fah_record *rec, struct fah_rec_process_end *ret);
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret);
 
-/* Blocks: open, then take one item at a time (inline, hot: 10 million samples a second and more). */
+/* Blocks: open, then take one item at a time (inline, hot: 10 million samples a second and more).
+ */
 struct fah_nodes_block {
 	struct fah_cursor c;
 	uint32_t left;
@@ -96,6 +107,7 @@ struct fah_nodes_block {
 struct fah_node_item {
 	uint32_t distance, function, line;
 };
+/* FAH_ERR_DAMAGED where the payload is too short for its count. */
 int fah_nodes_open(const struct fah_record *rec, struct fah_nodes_block *ret);
 
 struct fah_samples_block {
@@ -109,31 +121,62 @@ struct fah_sample_item {
 };
 int fah_samples_open(const struct fah_record *rec, struct fah_samples_block *ret);
 
+/* A varint of up to 8 bytes without a branch on its length, which in these blocks is hard to
+ * foresee; longer ones, and the last 8 bytes of a payload, take the careful way. */
+static inline uint64_t fah_block_varint(struct fah_cursor *c)
+{
+	uint64_t x, stop;
+
+	if (c->end - c->p < 8)
+		return fah_get_varint(c);
+	memcpy(&x, c->p, 8);
+	stop = ~x & 0x8080808080808080ull;
+	if (!stop)
+		return fah_get_varint(c);
+	c->p += (__builtin_ctzll(stop) >> 3) + 1;
+	x &= (stop ^ (stop - 1)) & 0x7f7f7f7f7f7f7f7full;
+	x = (x & 0x007f007f007f007full) | (x & 0x7f007f007f007f00ull) >> 1;
+	x = (x & 0x00003fff00003fffull) | (x & 0x3fff00003fff0000ull) >> 2;
+	return (x & 0x000000000fffffffull) | (x & 0x0fffffff00000000ull) >> 4;
+}
+
+/* Nothing that a capture counts in us lasts longer: 2^48 us are nine years. */
+#define FAH_US_MAX (1ull << 48)
+
+/* false: no more, or the block is damaged there (b->c.bad). */
 static inline bool fah_nodes_next(struct fah_nodes_block *b, struct fah_node_item *ret)
 {
+	uint64_t distance, function, line;
+
 	if (!b->left)
 		return false;
 	b->left--;
-	ret->distance = (uint32_t)fah_get_varint(&b->c);
-	ret->function = (uint32_t)fah_get_varint(&b->c);
-	ret->line = (uint32_t)fah_get_varint(&b->c);
+	distance = fah_block_varint(&b->c);
+	function = fah_block_varint(&b->c);
+	line = fah_block_varint(&b->c);
+	if ((distance | function | line) >> 32)
+		b->c.bad = true;
+	ret->distance = (uint32_t)distance;
+	ret->function = (uint32_t)function;
+	ret->line = (uint32_t)line;
 	return !b->c.bad;
 }
 
 static inline bool fah_samples_next(struct fah_samples_block *b, struct fah_sample_item *ret)
 {
-	uint64_t dt, tail;
-	int64_t cpu;
+	uint64_t cpu, dt, tail;
 
 	if (!b->left)
 		return false;
 	b->left--;
-	dt = fah_get_varint(&b->c);
-	cpu = (int64_t)dt + fah_unzigzag(fah_get_varint(&b->c));
-	tail = fah_get_varint(&b->c);
+	cpu = fah_block_varint(&b->c);
+	dt = cpu + (uint64_t)fah_unzigzag(fah_block_varint(&b->c));
+	tail = fah_block_varint(&b->c);
+	if ((cpu | dt) >= FAH_US_MAX || tail >> 37)
+		b->c.bad = true;
 	b->time_ns += dt * 1000;
 	ret->time_ns = b->time_ns;
-	ret->cpu_ns = cpu > 0 ? (uint64_t)cpu * 1000 : 0;
+	ret->cpu_ns = cpu * 1000;
 	ret->node = (uint32_t)(tail >> 5);
 	ret->flags = (uint32_t)(tail & 31);
 	return !b->c.bad;

@@ -3,8 +3,8 @@
  *
  * The file grows as `<path>.partial` and gets its name when it is finished, so nothing half-written
  * ever stands under the final name; a killed run leaves the partial file, which the reader opens.
- * When the disk is full the writer cuts back to the last whole record, counts what it loses and goes on:
- * no call fails the run.
+ * When the disk is full the writer cuts back to the last whole record, counts what it loses and
+ * goes on: no call fails the run.
  */
 #ifndef FAH_CAPTURE_WRITER_H
 #define FAH_CAPTURE_WRITER_H
@@ -15,19 +15,24 @@
 struct fah_writer; /* opaque */
 
 struct fah_write_loss {
-	uint64_t records, bytes; /* not written for want of space */
-	int error;               /* errno of the first failure, 0: none */
+	uint64_t records, bytes; /* not written for want of space; each sample counts one record */
+	int error;		 /* errno of the first failure, 0: none */
 };
 
 /*
- * FAH_ERR_EXISTS: path is a folder, a symlink or a special file. FAH_ERR_SYS: errno.
- * A regular file at path is replaced, at fah_writer_finish. The caller owns *ret (fah_writer_free).
+ * FAH_ERR_EXISTS: path is a folder, a symlink or a special file. FAH_ERR_SYS: errno
+ * (EBUSY: another run is writing to the same path). A regular file at path is replaced, at
+ * fah_writer_finish; one at path.partial, which an earlier run left, at once. The caller owns *ret
+ * (fah_writer_free).
  */
 int fah_writer_new(const char *path, struct fah_writer **ret);
 
 void fah_writer_meta(struct fah_writer *w, const char *key, const char *value);
 
-/* Interning definitions: the same arguments give the same id; written before anything that uses it. */
+/*
+ * Definitions return their id; 0: no memory, or an id among the arguments that was never given out.
+ * These three intern: the same arguments give the same id, written before anything that uses it.
+ */
 uint32_t fah_writer_string(struct fah_writer *w, const char *s, size_t len);
 uint32_t fah_writer_function(struct fah_writer *w, uint32_t file, uint32_t name, uint32_t qualname,
 			     uint32_t first_line);
@@ -48,7 +53,8 @@ void fah_writer_sample(struct fah_writer *w, uint32_t thread, uint64_t time_ns, 
 		       uint32_t flags, uint32_t node);
 void fah_writer_drops(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint32_t reason,
 		      uint64_t count, uint64_t cpu_ns);
-void fah_writer_thread_end(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint64_t cpu_ns);
+void fah_writer_thread_end(struct fah_writer *w, uint32_t thread, uint64_t time_ns,
+			   uint64_t cpu_ns);
 
 struct fah_process_end {
 	uint32_t process, status;
@@ -63,12 +69,14 @@ struct fah_run_end {
 	uint32_t wait_status; /* as wait4 gives it */
 };
 
-/* All buffered records to the file (not fsync). At least once a second, so that a kill loses no more. */
+/* All buffered records to the file (no fsync). Call it once a second: a kill loses no more. */
 void fah_writer_flush(struct fah_writer *w);
 
-/* Write END, give the file its name. FAH_ERR_SYS: the partial file stays; *ret_loss is always set. */
+/* Write END, give the file its name. FAH_ERR_SYS, or FAH_ERR_EXISTS where something came in the way
+ * meanwhile: the partial file stays. *ret_loss is always set. */
 int fah_writer_finish(struct fah_writer *w, const struct fah_run_end *end,
 		      struct fah_write_loss *ret_loss);
-void fah_writer_free(struct fah_writer *w); /* NULL is fine; without finish the partial file stays */
+/* Without finish the partial file stays. NULL is fine. */
+void fah_writer_free(struct fah_writer *w);
 
 #endif

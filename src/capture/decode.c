@@ -1,0 +1,185 @@
+/*
+ * decode.c - payloads to structs. Every number from the file is bounded here; bytes behind what
+ * this version knows are ignored, so that later versions may add fields at the end.
+ */
+#include "capture/reader.h"
+
+#include "core/err.h"
+
+static struct fah_cursor over(const struct fah_record *rec)
+{
+	return (struct fah_cursor){rec->payload, rec->payload + rec->len, false};
+}
+
+static int done(const struct fah_cursor *c)
+{
+	return c->bad ? FAH_ERR_DAMAGED : 0;
+}
+
+static uint32_t get_u32(struct fah_cursor *c)
+{
+	uint64_t v = fah_get_varint(c);
+
+	if (v > UINT32_MAX)
+		c->bad = true;
+	return (uint32_t)v;
+}
+
+static struct fah_str get_str(struct fah_cursor *c)
+{
+	uint64_t len = fah_get_varint(c);
+	const uint8_t *p = fah_get_bytes(c, len);
+
+	if (!p)
+		return (struct fah_str){"", 0};
+	return (struct fah_str){(const char *)p, (uint32_t)len};
+}
+
+int fah_decode_meta(struct fah_cursor *c, struct fah_str *ret_key, struct fah_str *ret_value)
+{
+	if (!c->bad && c->p == c->end)
+		return 0;
+	*ret_key = get_str(c);
+	*ret_value = get_str(c);
+	return c->bad ? FAH_ERR_DAMAGED : 1;
+}
+
+int fah_decode_string(const struct fah_record *rec, struct fah_str *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	*ret = get_str(&c);
+	return done(&c);
+}
+
+int fah_decode_function(const struct fah_record *rec, struct fah_rec_function *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->file = get_u32(&c);
+	ret->name = get_u32(&c);
+	ret->qualname = get_u32(&c);
+	ret->first_line = get_u32(&c);
+	return done(&c);
+}
+
+int fah_decode_process(const struct fah_record *rec, struct fah_rec_process *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->pid = get_u32(&c);
+	ret->ppid = get_u32(&c);
+	ret->forked = get_u32(&c) & 1;
+	ret->python_version = get_u32(&c);
+	ret->start_ns = fah_get_varint(&c);
+	ret->cmdline = get_str(&c);
+	ret->period_ns = fah_get_varint(&c);
+	ret->clock = get_u32(&c);
+	return done(&c);
+}
+
+int fah_decode_thread(const struct fah_record *rec, struct fah_rec_thread *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->process = get_u32(&c);
+	ret->tid = get_u32(&c);
+	ret->start_ns = fah_get_varint(&c);
+	ret->name = get_str(&c);
+	return done(&c);
+}
+
+int fah_decode_drops(const struct fah_record *rec, struct fah_rec_drops *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->thread = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->reason = get_u32(&c);
+	ret->count = fah_get_varint(&c);
+	ret->cpu_ns = fah_get_varint(&c);
+	return done(&c);
+}
+
+int fah_decode_thread_end(const struct fah_record *rec, struct fah_rec_thread_end *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->thread = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->cpu_ns = fah_get_varint(&c);
+	return done(&c);
+}
+
+int fah_decode_process_end(const struct fah_record *rec, struct fah_rec_process_end *ret)
+{
+	struct fah_cursor c = over(rec);
+	uint64_t n, i;
+
+	*ret = (struct fah_rec_process_end){0};
+	ret->process = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->user_ns = fah_get_varint(&c);
+	ret->system_ns = fah_get_varint(&c);
+	ret->max_rss_bytes = fah_get_varint(&c);
+	ret->samples = fah_get_varint(&c);
+	ret->recovered = fah_get_varint(&c);
+	n = fah_get_varint(&c);
+	/* A later version may know more reasons than fit: those are passed over. */
+	for (i = 0; i < n && !c.bad; i++) {
+		uint64_t v = fah_get_varint(&c);
+
+		if (i < sizeof(ret->drops) / sizeof(ret->drops[0])) {
+			ret->drops[i] = v;
+			ret->n_drops = (uint32_t)i + 1;
+		}
+	}
+	ret->status = get_u32(&c);
+	ret->reason = get_str(&c);
+	return done(&c);
+}
+
+int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->wall_ns = fah_get_varint(&c);
+	ret->user_ns = fah_get_varint(&c);
+	ret->system_ns = fah_get_varint(&c);
+	ret->max_rss_bytes = fah_get_varint(&c);
+	ret->wait_status = get_u32(&c);
+	ret->lost_records = fah_get_varint(&c);
+	ret->lost_bytes = fah_get_varint(&c);
+	return done(&c);
+}
+
+/* An item has at least three bytes, so a count that the payload can't hold is found here. */
+static int check_count(struct fah_cursor *c, uint64_t count, uint32_t *ret_left)
+{
+	if (c->bad || count > (uint64_t)(c->end - c->p) / 3)
+		return FAH_ERR_DAMAGED;
+	*ret_left = (uint32_t)count;
+	return 0;
+}
+
+int fah_nodes_open(const struct fah_record *rec, struct fah_nodes_block *ret)
+{
+	uint64_t count;
+
+	ret->c = over(rec);
+	ret->left = 0;
+	count = fah_get_varint(&ret->c);
+	return check_count(&ret->c, count, &ret->left);
+}
+
+int fah_samples_open(const struct fah_record *rec, struct fah_samples_block *ret)
+{
+	uint64_t count;
+
+	ret->c = over(rec);
+	ret->left = 0;
+	ret->thread = get_u32(&ret->c);
+	count = fah_get_varint(&ret->c);
+	ret->time_ns = fah_get_varint(&ret->c);
+	return check_count(&ret->c, count, &ret->left);
+}

@@ -1,0 +1,417 @@
+/*
+ * writer.c - encode a run into records: interned definitions, blocks of nodes and of samples.
+ *
+ * Samples wait in a block of their thread, nodes in one block for all. Before a block of samples
+ * goes out, the nodes do, so that definitions stand before their use; strings and functions go out
+ * at once. The file, and a disk that is full, are the sink's business.
+ */
+#include "capture/writer.h"
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "capture/sink.h"
+#include "core/err.h"
+#include "core/segment.h"
+#include "core/varint.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define BLOCK_BYTES 4096u
+#define ITEM_MAX (3 * FAH_VARINT_MAX)
+#define BLOCK_HEAD_MAX (3 * FAH_VARINT_MAX)
+#define TEXT_MAX (1u << 20) /* of one string; what is longer is cut */
+
+struct block {
+	uint8_t *buf; /* BLOCK_BYTES, made at the first item */
+	size_t len;
+	uint32_t count;
+};
+
+struct thread {
+	struct block block;
+	uint64_t base_ns, time_ns; /* of the block; of its last sample, as a reader will have it */
+	uint64_t cpu_rest_ns;	   /* less than 1 us, so that the sum over samples is right */
+	uint32_t next_dirty;	   /* list of threads with samples waiting, ended by 0 */
+	bool dirty;
+};
+
+struct fah_writer {
+	struct fah_sink sink;
+	struct fah_strmap strings;
+	struct fah_map functions, nodes;
+	struct block node_block;
+	uint32_t n_strings, n_functions, n_nodes, n_processes, n_threads;
+	struct thread *threads; /* by id - 1 */
+	size_t cap_threads;
+	uint32_t first_dirty, last_dirty;
+	bool finished;
+};
+
+int fah_writer_new(const char *path, struct fah_writer **ret)
+{
+	_cleanup_(fah_freep) struct fah_writer *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return FAH_ERR_NOMEM;
+	err = fah_sink_open(&w->sink, path);
+	if (err < 0)
+		return err;
+	*ret = TAKE_PTR(w);
+	return 0;
+}
+
+/* A payload with up to 1 MB of text in it; a failure of memory is the sink's to count. */
+static void put_number(struct fah_strbuf *sb, uint64_t v)
+{
+	uint8_t buf[FAH_VARINT_MAX];
+
+	fah_strbuf_add(sb, buf, (size_t)(fah_put_varint(buf, v) - buf));
+}
+
+static void put_text(struct fah_strbuf *sb, const char *s, size_t len)
+{
+	if (len > TEXT_MAX)
+		len = TEXT_MAX;
+	put_number(sb, len);
+	fah_strbuf_add(sb, s, len);
+}
+
+/* false: no memory. */
+static bool send(struct fah_writer *w, enum fah_record_type type, struct fah_strbuf *payload)
+{
+	bool ok = !payload->failed;
+
+	if (ok)
+		fah_sink_record(&w->sink, type, fah_strbuf_str(payload), payload->len);
+	fah_strbuf_release(payload);
+	return ok;
+}
+
+void fah_writer_meta(struct fah_writer *w, const char *key, const char *value)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	put_text(&sb, key, strlen(key));
+	put_text(&sb, value, strlen(value));
+	send(w, FAH_REC_META, &sb);
+}
+
+uint32_t fah_writer_string(struct fah_writer *w, const char *s, size_t len)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	uint32_t *id;
+
+	if (len > TEXT_MAX)
+		len = TEXT_MAX;
+	id = fah_strmap_put(&w->strings, s, len, NULL, NULL);
+	if (!id)
+		return 0;
+	if (!*id) {
+		put_text(&sb, s, len);
+		if (send(w, FAH_REC_STRING, &sb))
+			*id = ++w->n_strings;
+	}
+	return *id;
+}
+
+uint32_t fah_writer_function(struct fah_writer *w, uint32_t file, uint32_t name, uint32_t qualname,
+			     uint32_t first_line)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	uint32_t *id;
+
+	if (file > w->n_strings || name > w->n_strings || qualname > w->n_strings)
+		return 0;
+	id = fah_map_put(&w->functions, fah_key_u32x4(file, name, qualname, first_line), NULL);
+	if (!id)
+		return 0;
+	if (!*id) {
+		put_number(&sb, file);
+		put_number(&sb, name);
+		put_number(&sb, qualname);
+		put_number(&sb, first_line);
+		if (send(w, FAH_REC_FUNCTION, &sb))
+			*id = ++w->n_functions;
+	}
+	return *id;
+}
+
+/* Room for one more item; the caller sends the block when it is full. */
+static uint8_t *block_room(struct block *b)
+{
+	if (!b->buf)
+		b->buf = malloc(BLOCK_BYTES);
+	return b->buf ? b->buf + b->len : NULL;
+}
+
+static void block_send(struct fah_writer *w, struct block *b, enum fah_record_type type,
+		       const uint8_t *head, size_t head_len)
+{
+	uint8_t payload[BLOCK_HEAD_MAX + BLOCK_BYTES];
+
+	memcpy(payload, head, head_len);
+	memcpy(payload + head_len, b->buf, b->len);
+	fah_sink_record(&w->sink, type, payload, head_len + b->len);
+	b->len = 0;
+	b->count = 0;
+}
+
+static void send_nodes(struct fah_writer *w)
+{
+	uint8_t head[BLOCK_HEAD_MAX];
+
+	if (w->node_block.count)
+		block_send(w, &w->node_block, FAH_REC_NODES, head,
+			   (size_t)(fah_put_varint(head, w->node_block.count) - head));
+}
+
+uint32_t fah_writer_node(struct fah_writer *w, uint32_t parent, uint32_t function, uint32_t line)
+{
+	struct block *b = &w->node_block;
+	uint32_t *id;
+	uint8_t *p;
+
+	if (parent > w->n_nodes || function > w->n_functions)
+		return 0;
+	id = fah_map_put(&w->nodes, fah_key_u32x4(parent, function, line, 0), NULL);
+	if (!id || *id)
+		return id ? *id : 0;
+	p = block_room(b);
+	if (!p)
+		return 0;
+	*id = ++w->n_nodes;
+	p = fah_put_varint(p, *id - parent);
+	p = fah_put_varint(p, function);
+	p = fah_put_varint(p, line);
+	b->len = (size_t)(p - b->buf);
+	b->count++;
+	if (b->len > BLOCK_BYTES - ITEM_MAX)
+		send_nodes(w);
+	return w->n_nodes;
+}
+
+uint32_t fah_writer_process(struct fah_writer *w, const struct fah_process_def *def)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	put_number(&sb, def->pid);
+	put_number(&sb, def->ppid);
+	put_number(&sb, def->forked ? 1 : 0);
+	put_number(&sb, def->python_version);
+	put_number(&sb, def->start_ns);
+	put_text(&sb, def->cmdline, def->cmdline_len);
+	put_number(&sb, def->period_ns);
+	put_number(&sb, def->clock);
+	return send(w, FAH_REC_PROCESS, &sb) ? ++w->n_processes : 0;
+}
+
+uint32_t fah_writer_thread(struct fah_writer *w, uint32_t process, uint32_t tid, uint64_t start_ns,
+			   const char *name, size_t name_len)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!process || process > w->n_processes)
+		return 0;
+	if (w->n_threads == w->cap_threads) {
+		size_t cap = w->cap_threads ? w->cap_threads * 2 : 16;
+		struct thread *bigger = realloc(w->threads, cap * sizeof(*bigger));
+
+		if (!bigger)
+			return 0;
+		w->threads = bigger;
+		w->cap_threads = cap;
+	}
+	put_number(&sb, process);
+	put_number(&sb, tid);
+	put_number(&sb, start_ns);
+	put_text(&sb, name, name_len);
+	if (!send(w, FAH_REC_THREAD, &sb))
+		return 0;
+	w->threads[w->n_threads] = (struct thread){0};
+	return ++w->n_threads;
+}
+
+static void send_samples(struct fah_writer *w, uint32_t id)
+{
+	struct thread *t = &w->threads[id - 1];
+	uint8_t head[BLOCK_HEAD_MAX], *p = head;
+
+	if (!t->block.count)
+		return;
+	send_nodes(w);
+	p = fah_put_varint(p, id);
+	p = fah_put_varint(p, t->block.count);
+	p = fah_put_varint(p, t->base_ns);
+	block_send(w, &t->block, FAH_REC_SAMPLES, head, (size_t)(p - head));
+}
+
+static void mark_dirty(struct fah_writer *w, uint32_t id)
+{
+	struct thread *t = &w->threads[id - 1];
+
+	if (t->dirty)
+		return;
+	t->dirty = true;
+	t->next_dirty = 0;
+	if (w->last_dirty)
+		w->threads[w->last_dirty - 1].next_dirty = id;
+	else
+		w->first_dirty = id;
+	w->last_dirty = id;
+}
+
+void fah_writer_sample(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint64_t cpu_ns,
+		       uint32_t flags, uint32_t node)
+{
+	uint64_t cpu_us, since_us;
+	struct thread *t;
+	uint8_t *p;
+
+	if (!thread || thread > w->n_threads || node > w->n_nodes)
+		return;
+	t = &w->threads[thread - 1];
+	p = block_room(&t->block);
+	if (!p) {
+		w->sink.loss.records++;
+		return;
+	}
+	cpu_ns += t->cpu_rest_ns;
+	cpu_us = cpu_ns / 1000;
+	t->cpu_rest_ns = cpu_ns % 1000;
+	if (!t->block.count) { /* as if it had never waited: one byte */
+		t->base_ns = time_ns > cpu_us * 1000 ? time_ns - cpu_us * 1000 : 0;
+		t->time_ns = t->base_ns;
+	}
+	since_us = time_ns > t->time_ns ? (time_ns - t->time_ns) / 1000 : 0;
+	t->time_ns += since_us * 1000;
+
+	p = fah_put_varint(p, cpu_us);
+	p = fah_put_varint(p, fah_zigzag((int64_t)(since_us - cpu_us)));
+	p = fah_put_varint(p, (uint64_t)node << 5 | (flags & 31));
+	t->block.len = (size_t)(p - t->block.buf);
+	t->block.count++;
+	mark_dirty(w, thread);
+	if (t->block.len > BLOCK_BYTES - ITEM_MAX)
+		send_samples(w, thread);
+}
+
+void fah_writer_drops(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint32_t reason,
+		      uint64_t count, uint64_t cpu_ns)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!thread || thread > w->n_threads)
+		return;
+	send_samples(w, thread); /* a thread's records stay in the order of time */
+	put_number(&sb, thread);
+	put_number(&sb, time_ns);
+	put_number(&sb, reason);
+	put_number(&sb, count);
+	put_number(&sb, cpu_ns);
+	send(w, FAH_REC_DROPS, &sb);
+}
+
+void fah_writer_thread_end(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint64_t cpu_ns)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!thread || thread > w->n_threads)
+		return;
+	send_samples(w, thread);
+	free(w->threads[thread - 1].block.buf);
+	w->threads[thread - 1].block.buf = NULL;
+	put_number(&sb, thread);
+	put_number(&sb, time_ns);
+	put_number(&sb, cpu_ns);
+	send(w, FAH_REC_THREAD_END, &sb);
+}
+
+static void send_all_samples(struct fah_writer *w)
+{
+	uint32_t id, next;
+
+	for (id = w->first_dirty; id; id = next) {
+		next = w->threads[id - 1].next_dirty;
+		send_samples(w, id);
+		w->threads[id - 1].dirty = false;
+	}
+	w->first_dirty = w->last_dirty = 0;
+	send_nodes(w);
+}
+
+void fah_writer_process_end(struct fah_writer *w, const struct fah_process_end *end)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	unsigned i;
+
+	_Static_assert(FAH_DROP_COUNT <= sizeof(end->drops) / sizeof(end->drops[0]), "drops[]");
+	if (!end->process || end->process > w->n_processes)
+		return;
+	send_all_samples(w); /* its threads' are among them */
+	put_number(&sb, end->process);
+	put_number(&sb, end->time_ns);
+	put_number(&sb, end->user_ns);
+	put_number(&sb, end->system_ns);
+	put_number(&sb, end->max_rss_bytes);
+	put_number(&sb, end->samples);
+	put_number(&sb, end->recovered);
+	put_number(&sb, FAH_DROP_COUNT);
+	for (i = 0; i < FAH_DROP_COUNT; i++)
+		put_number(&sb, end->drops[i]);
+	put_number(&sb, end->status);
+	put_text(&sb, end->reason, strlen(end->reason));
+	send(w, FAH_REC_PROCESS_END, &sb);
+}
+
+void fah_writer_flush(struct fah_writer *w)
+{
+	send_all_samples(w);
+	fah_sink_flush(&w->sink);
+}
+
+int fah_writer_finish(struct fah_writer *w, const struct fah_run_end *end,
+		      struct fah_write_loss *ret_loss)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	uint64_t size;
+
+	send_all_samples(w);
+	fah_sink_flush_last(&w->sink);
+	*ret_loss = w->sink.loss;
+
+	put_number(&sb, end->wall_ns);
+	put_number(&sb, end->user_ns);
+	put_number(&sb, end->system_ns);
+	put_number(&sb, end->max_rss_bytes);
+	put_number(&sb, end->wait_status);
+	put_number(&sb, w->sink.loss.records);
+	put_number(&sb, w->sink.loss.bytes);
+	size = w->sink.size;
+	send(w, FAH_REC_END, &sb);
+	w->sink.given_up = false; /* the end refers to nothing, so it may stand in any capture */
+	fah_sink_flush_last(&w->sink);
+	if (w->sink.size == size) { /* not even that: the partial file stays, and is readable */
+		errno = w->sink.loss.error;
+		return FAH_ERR_SYS;
+	}
+	return fah_sink_commit(&w->sink);
+}
+
+void fah_writer_free(struct fah_writer *w)
+{
+	uint32_t i;
+
+	if (!w)
+		return;
+	fah_sink_release(&w->sink);
+	fah_strmap_release(&w->strings);
+	fah_map_release(&w->functions);
+	fah_map_release(&w->nodes);
+	for (i = 0; i < w->n_threads; i++)
+		free(w->threads[i].block.buf);
+	free(w->threads);
+	free(w->node_block.buf);
+	free(w);
+}
