@@ -21,6 +21,7 @@ struct fah_py_layout {
 	uint32_t version_hex;
 	uint32_t lines_kind;  /* enum fah_py_lines */
 	uint32_t frames_kind; /* enum fah_py_frames */
+	uint64_t runtime;     /* address of _PyRuntime, as given to fah_py_layout_init */
 
 	/* Optional, filled by the caller after fah_py_layout_init: &PyCode_Type and so on; 0: unknown. */
 	uint64_t code_type;
@@ -80,12 +81,20 @@ struct fah_py_layout {
 	uint32_t str_length, str_state;
 	uint32_t str_ascii_size, str_compact_size; /* where the characters of compact strings stand */
 	uint32_t str_data_any;                     /* PyUnicodeObject.data of non-compact strings */
+	uint32_t str_kind_shift, str_compact_shift, str_ascii_shift; /* bits of str_state */
 
 	uint8_t call_ops[32]; /* bit n: opcode n is a call */
 };
 
-/* The generated table (offsets.c); NULL: a version we don't know. */
-const struct fah_py_layout *fah_py_layout_known(uint32_t version_hex);
+/* The generated table, offsets.c; one entry a minor version. Opcode 0 ends calls. */
+struct fah_py_known {
+	uint32_t minor;
+	struct fah_py_layout layout;
+	uint8_t calls[64];
+};
+
+extern const struct fah_py_known fah_py_known[];
+extern const int fah_py_known_count;
 
 /* 3.13+: lays what the runtime says of itself over ret. 0 or FAH_ERR_UNKNOWN_PYTHON. */
 int fah_py_debug_offsets_apply(struct fah_py_layout *ret, const struct fah_mem *mem,

@@ -30,14 +30,22 @@ struct fah_py_code_seen {
 	uint32_t firsttraceable; /* byte offset */
 };
 
+/* What may lie on the data stack between a frame and the next newer one of the chain. */
+enum fah_py_gap {
+	FAH_PY_GAP_NONE = 0,
+	FAH_PY_GAP_DEAD = 1, /* frames that are being made or torn down, each proved to be that */
+	FAH_PY_GAP_ANY = 2,  /* at the very top: a frame that was pushed and is still empty */
+};
+
 /* A frame whose code has not been read yet. */
 struct fah_py_pending {
 	uint64_t addr;
 	uint64_t code;
 	uint64_t instr; /* as stored in the frame */
 	uint64_t end;   /* where its words must end on the data stack; 0: not on the data stack */
-	uint32_t entry;
-	uint32_t gap_ok; /* a frame being made or torn down may lie between it and the newer one */
+	uint8_t entry;
+	uint8_t generator;
+	uint8_t gap; /* what may lie between its end and `end`: enum fah_py_gap */
 };
 
 struct fah_py_walk {
@@ -58,20 +66,30 @@ struct fah_py_walk {
 	uint32_t n_walked;
 	uint64_t code_type, frame_type, gen_types[3]; /* found by name where the layout has none */
 
-	uint64_t chunk, chunk_lo, chunk_prev; /* the data-stack chunk at hand, and its first word */
-	uint64_t stack_end; /* the next older thread-owned frame must end here */
+	/* 3.11+: the data-stack chunk at hand, its first word, and the older chunk */
+	uint64_t chunk, chunk_lo, older, older_end;
+	uint64_t stack_end; /* the next older frame on the data stack must end here */
+	uint64_t cframe;    /* 3.11, 3.12: the C frame that the frames at hand belong to */
+	uint64_t cframe_previous;
+	bool at_top;        /* no frame on the data stack was met yet */
+	bool boundary;      /* C code was passed since the last frame on the data stack */
 	uint64_t window_addr;
 	uint32_t window_len;
+
 	uint32_t n_pending;
+	uint64_t leaf_at; /* address of the innermost frame's instruction; 0: not wanted any more */
+	uint8_t leaf_op[2];
 	struct fah_py_pending pending[FAH_PY_BATCH];
+	struct fah_py_code_seen batch[FAH_PY_BATCH]; /* of pending[], after fah_py_codes_read */
 	struct fah_py_code_seen codes[FAH_PY_CODES];
+	struct fah_piece pieces[FAH_PIECES_MAX];
 
 	uint32_t n_hints, n_hints_new, hint_at;
 	uint32_t n_far, far_at; /* slots of far[] that hold bytes */
 	uint64_t far_addr[FAH_PIECES_MAX];
 	uint64_t hints[2][FAH_PY_FAR_HINTS];
 	uint8_t far[FAH_PIECES_MAX][FAH_PY_FAR_BYTES];
-	uint8_t code_raw[FAH_PY_BATCH][FAH_PY_CODE_BYTES];
+	uint8_t code_raw[FAH_PY_BATCH + 1][FAH_PY_CODE_BYTES];
 	uint8_t window[FAH_PY_WINDOW];
 };
 
