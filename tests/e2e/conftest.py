@@ -1,0 +1,45 @@
+"""Fixtures of the end-to-end tests. They run the built program only, from outside.
+
+FIXINGAHOLE_BIN  the program under test (default: build/src/cli/fixingahole of this tree)
+FAH_PYTHONS      the Pythons, in the form of tools/pythons (default: what that prints)
+FAH_FULL         set: the long forms (30 s a victim, 100 kills)
+"""
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from support import pythons, run  # noqa: E402  (the path above comes first)
+
+
+def pytest_generate_tests(metafunc):
+    for name, choice in (("python", pythons.available), ("some_python", pythons.one_of_each_kind)):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, choice(), ids=lambda python: python.name, scope="session")
+
+
+
+
+def pytest_report_header(config):
+    lines = ["program: %s%s" % (run.BINARY, "" if run.BINARY.exists() else " (MISSING)")]
+    for python in pythons.available():
+        lines.append("python: %-16s %s in %s" % (python.name, python.path, python.root))
+    return lines
+
+
+@pytest.fixture(scope="session")
+def program():
+    """The built program. Missing is a failure: these tests have nothing else to test."""
+    if not run.BINARY.exists():
+        pytest.fail("no program at %s: build first, or set FIXINGAHOLE_BIN" % run.BINARY)
+    return run.BINARY
+
+
+@pytest.fixture(scope="session")
+def system_python():
+    python = pythons.system()
+    if python is None:
+        pytest.skip("SKIP: no /usr/bin/python3 here")
+    return python

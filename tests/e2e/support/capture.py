@@ -1,0 +1,213 @@
+"""A reader of captures written from doc/format.md, not from the tool's code.
+
+So a test reads what a stranger with the document would read; and stacks are checked without trusting
+the tool's own reader.
+"""
+import struct
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Dict, List, Tuple
+
+MAGIC = b"FAHCAP\r\n"
+HEAD = 16
+RECORD = struct.Struct("<IIB")
+(META, STRING, FUNCTION, NODES, PROCESS, THREAD, SAMPLES, DROPS, THREAD_END, PROCESS_END,
+ END) = range(1, 12)
+TRUNCATED = 4  # flag of a sample: outer frames were left out
+
+
+class Damaged(Exception):
+    pass
+
+
+class Cursor:
+    def __init__(self, data: bytes):
+        self.data, self.at = data, 0
+
+    def number(self) -> int:
+        value = shift = 0
+        while True:
+            if self.at >= len(self.data) or shift > 63:
+                raise Damaged("a number runs out of its record")
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+            shift += 7
+
+    def signed(self) -> int:
+        value = self.number()
+        return (value >> 1) ^ -(value & 1)
+
+    def text(self) -> str:
+        length = self.number()
+        if self.at + length > len(self.data):
+            raise Damaged("a string runs out of its record")
+        self.at += length
+        return self.data[self.at - length:self.at].decode("utf-8", "replace")
+
+    @property
+    def left(self) -> bool:
+        return self.at < len(self.data)
+
+
+@dataclass
+class Function:
+    file: str
+    name: str
+    qualname: str
+    first_line: int
+
+
+@dataclass
+class Process:
+    pid: int
+    ppid: int
+    forked: int
+    python: int
+    command: List[str]
+    samples: int = 0
+
+
+@dataclass
+class Capture:
+    meta: Dict[str, str] = field(default_factory=dict)
+    strings: List[str] = field(default_factory=lambda: [""])
+    functions: List[Function] = field(default_factory=lambda: [None])
+    nodes: List[Tuple[int, int, int]] = field(default_factory=lambda: [(0, 0, 0)])
+    processes: List[Process] = field(default_factory=lambda: [None])
+    threads: List[Tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
+    # (thread, time ns, CPU ns, flags, node)
+    samples: List[Tuple[int, int, int, int, int]] = field(default_factory=list)
+    drops: Dict[int, int] = field(default_factory=dict)  # by reason
+    agent_drops: Dict[int, int] = field(default_factory=dict)
+    agent_samples: int = 0
+    reasons: List[str] = field(default_factory=list)  # why an agent refused
+    wait_status: int = None
+    lost_records: int = 0
+    lost_bytes: int = 0
+    complete: bool = False
+    cut: int = 0  # bytes after the last whole record
+
+    def path(self, node: int) -> List[Tuple[Function, int]]:
+        """Innermost first: (function, line)."""
+        out = []
+        while node:
+            parent, function, line = self.nodes[node]
+            out.append((self.functions[function], line))
+            node = parent
+        return out
+
+    def dropped(self) -> int:
+        """Either account may be behind where a process was killed; the larger is the honest one."""
+        return max(sum(self.drops.values()), sum(self.agent_drops.values()))
+
+    def drop_share(self) -> float:
+        total = len(self.samples) + self.dropped()
+        return self.dropped() / total if total else 0.0
+
+    def names(self):
+        return {function.name for function in self.functions[1:]}
+
+
+def read(path: Path) -> Capture:
+    return parse(Path(path).read_bytes())
+
+
+def parse(data: bytes) -> Capture:
+    if data[:8] != MAGIC or struct.unpack_from("<I", data, 8)[0] != 1:
+        raise Damaged("not a capture of version 1")
+    capture, at = Capture(), HEAD
+    while at + RECORD.size <= len(data):
+        length, crc, kind = RECORD.unpack_from(data, at)
+        payload = data[at + RECORD.size:at + RECORD.size + length]
+        if len(payload) < length or zlib.crc32(bytes([kind]) + payload) != crc:
+            break
+        DECODERS.get(kind, lambda capture, c: None)(capture, Cursor(payload))
+        at += RECORD.size + length
+    capture.cut = len(data) - at
+    for thread, _, _, _, _ in capture.samples:
+        capture.processes[capture.threads[thread][0]].samples += 1
+    return capture
+
+
+def _index(table, number: int, what: str) -> int:
+    if not 0 <= number < len(table):
+        raise Damaged("%s %d is used before it is defined" % (what, number))
+    return number
+
+
+def _meta(capture: Capture, c: Cursor):
+    while c.left:
+        key = c.text()
+        capture.meta[key] = c.text()
+
+
+def _string(capture: Capture, c: Cursor):
+    capture.strings.append(c.text())
+
+
+def _function(capture: Capture, c: Cursor):
+    file, name, qualname = (capture.strings[_index(capture.strings, c.number(), "string")]
+                            for _ in range(3))
+    capture.functions.append(Function(file, name, qualname, c.number()))
+
+
+def _nodes(capture: Capture, c: Cursor):
+    for _ in range(c.number()):
+        own = len(capture.nodes)
+        parent = own - c.number()
+        if not 0 <= parent < own:
+            raise Damaged("node %d has the parent %d" % (own, parent))
+        function = _index(capture.functions, c.number(), "function")
+        capture.nodes.append((parent, function, c.number()))
+
+
+def _process(capture: Capture, c: Cursor):
+    pid, ppid, forked, python, _start = (c.number() for _ in range(5))
+    command = c.text().split("\0")
+    capture.processes.append(Process(pid, ppid, forked, python, command))
+
+
+def _thread(capture: Capture, c: Cursor):
+    process = _index(capture.processes, c.number(), "process")
+    capture.threads.append((process, c.number()))
+
+
+def _samples(capture: Capture, c: Cursor):
+    thread = _index(capture.threads, c.number(), "thread")
+    count, time = c.number(), c.number()
+    for _ in range(count):
+        cpu = c.number()
+        time += (cpu + c.signed()) * 1000
+        tail = c.number()
+        node = _index(capture.nodes, tail >> 5, "node")
+        capture.samples.append((thread, time, cpu * 1000, tail & 31, node))
+
+
+def _drops(capture: Capture, c: Cursor):
+    _thread_id, _time, reason, count = (c.number() for _ in range(4))
+    capture.drops[reason] = capture.drops.get(reason, 0) + count
+
+
+def _process_end(capture: Capture, c: Cursor):
+    numbers = [c.number() for _ in range(7)]
+    capture.agent_samples += numbers[5]
+    for reason in range(c.number()):
+        capture.agent_drops[reason] = capture.agent_drops.get(reason, 0) + c.number()
+    c.number()
+    reason = c.text()
+    if reason:
+        capture.reasons.append(reason)
+
+
+def _end(capture: Capture, c: Cursor):
+    _wall, _user, _system, _rss, capture.wait_status, capture.lost_records, capture.lost_bytes = (
+        c.number() for _ in range(7))
+    capture.complete = True
+
+
+DECODERS = {META: _meta, STRING: _string, FUNCTION: _function, NODES: _nodes, PROCESS: _process,
+            THREAD: _thread, SAMPLES: _samples, DROPS: _drops, PROCESS_END: _process_end, END: _end}

@@ -1,0 +1,63 @@
+"""The Pythons that tests run on: from tools/pythons, or from FAH_PYTHONS in the same form."""
+import os
+import subprocess
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import List, Tuple
+
+REPO = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True)
+class Python:
+    name: str
+    version: Tuple[int, ...]
+    root: str  # "/", or the root file system that the path is in
+    path: str  # as seen inside that root
+
+    @property
+    def foreign(self) -> bool:
+        return self.root != "/"
+
+
+def parse(text: str) -> List[Python]:
+    found = []
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        name, version, root, path = line.split("\t")
+        numbers = tuple(int(part) for part in version.split(".")[:3])
+        found.append(Python(name, numbers, root, path))
+    return found
+
+
+@lru_cache(maxsize=None)
+def available() -> Tuple[Python, ...]:
+    """All of them; what is missing was said on stderr by tools/pythons, and fails where CI is set."""
+    text = os.environ.get("FAH_PYTHONS")
+    if text is None:
+        run = subprocess.run([str(REPO / "tools" / "pythons")], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, universal_newlines=True)
+        if run.returncode != 0:
+            raise RuntimeError("tools/pythons: status %d\n%s" % (run.returncode, run.stderr))
+        text = run.stdout
+    found = parse(text)
+    if not found:
+        raise RuntimeError("no Python to test with: tools/pythons named none")
+    return tuple(found)
+
+
+def one_of_each_kind() -> Tuple[Python, ...]:
+    """For tests that do not depend on the version: the oldest, the system's, the newest."""
+    found = sorted(available(), key=lambda python: python.version)
+    picked = [found[0], system() or found[len(found) // 2], found[-1]]
+    return tuple(dict.fromkeys(picked))
+
+
+def system():
+    """Debian's own /usr/bin/python3, or None."""
+    for python in available():
+        if not python.foreign and python.path.startswith("/usr/bin/"):
+            return python
+    return None
