@@ -1,0 +1,79 @@
+"""What the benchmarks share: the machine in words, timing, and the table in bench/RESULTS.md."""
+
+import datetime
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+
+REPO = pathlib.Path(__file__).resolve().parents[1]
+RESULTS = REPO / "bench" / "RESULTS.md"
+PROGRAM = pathlib.Path(os.environ.get("FIXINGAHOLE_BIN", REPO / "build/src/cli/fixingahole"))
+
+
+def need_program():
+    if not PROGRAM.exists():
+        sys.exit(f"no program at {PROGRAM}: run ./fixit --version first, or set FIXINGAHOLE_BIN")
+
+
+def pythons(wanted):
+    """The Pythons of this machine (not those in other roots) as {name: path}; wanted: names or []."""
+    listed = subprocess.run([REPO / "tools/pythons"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                            text=True).stdout
+    found = {}
+    for line in listed.splitlines():
+        name, version, root, path = line.split("\t")
+        if root == "/" and (not wanted or name in wanted or version.startswith(tuple(wanted))):
+            found[name] = path
+    if not found:
+        sys.exit("none of the Pythons asked for is here; see tools/pythons")
+    return found
+
+
+def machine():
+    model = "unknown CPU"
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.split(":", 1)[1].strip()
+            break
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    return f"{model}, {os.cpu_count()} cores, {memory:.0f} GB, Linux {platform.release()}"
+
+
+def commit():
+    done = subprocess.run(["git", "-C", REPO, "describe", "--always", "--dirty"],
+                          capture_output=True, text=True)
+    return done.stdout.strip() or "not a git tree"
+
+
+def spread(values):
+    """Half the distance between the quartiles, in % of the median: how noisy the machine was."""
+    if len(values) < 4:
+        return 100 * (max(values) - min(values)) / 2 / statistics.median(values)
+    low, middle, high = statistics.quantiles(values, n=4)
+    return 100 * (high - low) / 2 / middle
+
+
+def write(title, how, header, rows):
+    """Prints the table and puts it at the top of RESULTS.md, under its date."""
+    lines = [
+        f"## {title}, {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC",
+        "",
+        f"{machine()}; {commit()}.",
+        how,
+        "",
+        "| " + " | ".join(header) + " |",
+        "|" + "---|" * len(header),
+        *("| " + " | ".join(row) + " |" for row in rows),
+        "",
+    ]
+    print("\n".join(lines))
+    text = RESULTS.read_text() if RESULTS.exists() else HEAD
+    head, mark, rest = text.partition(MARK)
+    RESULTS.write_text(head + MARK + "\n" + "\n".join(lines) + rest)
+
+
+MARK = "<!-- newest first; written by bench/overhead and bench/startup -->\n"
+HEAD = f"# Measured\n\nWhat profiling costs, on the machine named in each table.\n\n{MARK}"
