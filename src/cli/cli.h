@@ -1,0 +1,81 @@
+/*
+ * cli.h - what commands share: the table they stand in, their options, and how they fail.
+ *
+ * Only this folder prints errors and decides exit statuses. One entry of a command's table serves parsing,
+ * --help, the man page and the shells' completion.
+ */
+#ifndef FAH_CLI_CLI_H
+#define FAH_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Exit statuses of our own; else a command exits as the program did (128 + n on a signal). */
+enum fah_status {
+	FAH_STATUS_OK = 0,
+	FAH_STATUS_NOT_STARTED = 1, /* the program could not be started */
+	FAH_STATUS_USAGE = 2,       /* our usage errors and refusals */
+};
+
+struct fah_option {
+	int id;                 /* the command's own enum, from 1 */
+	const char *name;       /* long, without dashes */
+	const char *short_name; /* one or two letters without the dash; NULL: none */
+	const char *arg;        /* what its value is called; NULL: it takes none */
+	const char *help;       /* one line, no full stop */
+};
+
+struct fah_command {
+	const char *name;
+	const char *alias; /* NULL: none */
+	const char *usage; /* behind the name */
+	const char *summary;
+	const char *description;          /* paragraphs, blank line between */
+	const struct fah_option *options; /* ends with id 0 */
+	const char *const *examples;      /* pairs: command, what it does; NULL at the end; may be NULL */
+	bool hidden;
+	int (*run)(const struct fah_command *cmd, int argc, char **argv); /* arguments behind the name */
+};
+
+/* commands.c: NULL at the end. */
+extern const struct fah_command *const fah_commands[];
+const struct fah_command *fah_command_find(const char *name); /* also by alias; NULL: none */
+
+/* args.c: a walk over arguments by a command's table. */
+struct fah_args {
+	const struct fah_command *cmd;
+	int argc, at;
+	char **argv;
+	const char *value; /* of the option just returned */
+};
+
+enum {
+	FAH_ARG_END = 0,      /* no more arguments */
+	FAH_ARG_OPERAND = -1, /* args->value is it */
+	FAH_ARG_DASHES = -2,  /* "--": the rest starts at args->at */
+	FAH_ARG_ERROR = -3,   /* was printed */
+	FAH_ARG_HELP = -4,    /* --help was asked for, and printed */
+	FAH_ARG_UNKNOWN = -5, /* only from fah_args_peek: starts with a dash, not ours */
+};
+
+void fah_args_init(struct fah_args *a, const struct fah_command *cmd, int argc, char **argv);
+/* An option's id, or one of the above. An unknown option is printed as an error. */
+int fah_args_next(struct fah_args *a);
+/* As next, but an unknown option is left where it is and FAH_ARG_UNKNOWN returned. */
+int fah_args_next_known(struct fah_args *a);
+
+/* "fixingahole: <text>" on stderr, one line; returns FAH_STATUS_USAGE for `return`. */
+int fah_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same with what fah_err_describe says of err behind it. */
+int fah_fail_err(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* help.c */
+void fah_help_all(void);
+void fah_help_command(const struct fah_command *cmd);
+void fah_man(const struct fah_command *cmd); /* NULL: the page of the whole program */
+int fah_completion(const char *shell);       /* 0, or -1 where the shell is not known */
+
+/* Values: false where the text is none. */
+bool fah_parse_rate(const char *text, double *ret_hz); /* 250, 1khz, 0.5kHz */
+
+#endif

@@ -1,0 +1,23 @@
+/* commands.c - the table of commands. A new one: its file, an extern and a line here. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+extern const struct fah_command fah_cmd_help;
+extern const struct fah_command fah_cmd_inspect;
+extern const struct fah_command fah_cmd_profile;
+
+const struct fah_command *const fah_commands[] = {
+	&fah_cmd_profile,
+	&fah_cmd_inspect,
+	&fah_cmd_help,
+	NULL,
+};
+
+const struct fah_command *fah_command_find(const char *name)
+{
+	for (const struct fah_command *const *c = fah_commands; *c; c++)
+		if (!strcmp((*c)->name, name) || ((*c)->alias && !strcmp((*c)->alias, name)))
+			return *c;
+	return NULL;
+}

@@ -1,0 +1,61 @@
+/* main.c - find the command in the table and run it. */
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/cleanup.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int fah_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("fixingahole: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return FAH_STATUS_USAGE;
+}
+
+int fah_fail_err(int err, const char *fmt, ...)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf text = FAH_STRBUF_INIT;
+	int saved = errno;
+	va_list ap;
+
+	va_start(ap, fmt);
+	fah_strbuf_addv(&text, fmt, ap);
+	va_end(ap);
+	fah_strbuf_adds(&text, ": ");
+	fah_err_describe(&text, err, saved);
+	return fah_fail("%s", fah_strbuf_str(&text));
+}
+
+int main(int argc, char **argv)
+{
+	const struct fah_command *cmd;
+
+	setlocale(LC_ALL, "");
+	setlocale(LC_NUMERIC, "C"); /* numbers in reports and files look the same everywhere */
+	if (argc < 2) {
+		fah_help_all();
+		return FAH_STATUS_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		fah_help_all();
+		return FAH_STATUS_OK;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("fixingahole %s\n", FAH_VERSION);
+		return FAH_STATUS_OK;
+	}
+	cmd = fah_command_find(argv[1]);
+	if (!cmd)
+		return fah_fail("there is no command '%s'; fixingahole --help lists them", argv[1]);
+	return cmd->run(cmd, argc - 2, argv + 2);
+}

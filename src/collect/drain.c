@@ -1,0 +1,360 @@
+/*
+ * drain.c - see drain.h.
+ *
+ * A sample may name code that another thread described, in another chunk. That description was
+ * whole before the sample was, so a cycle first notes how far each chunk reaches, then takes all
+ * definitions (which may reach further), and only then the samples up to the noted marks.
+ */
+#include "collect/drain.h"
+
+#include "collect/process.h"
+#include "core/err.h"
+#include "core/varint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fah_drain {
+	char *dir;
+	struct fah_writer *w; /* borrowed */
+	uint64_t start_mono_ns;
+	struct fah_collected *processes;
+	struct fah_drain_stats stats;
+};
+
+int fah_drain_new(const char *session_dir, struct fah_writer *w, uint64_t start_mono_ns,
+		  struct fah_drain **ret)
+{
+	struct fah_drain *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return FAH_ERR_NOMEM;
+	d->dir = strdup(session_dir);
+	d->w = w;
+	d->start_mono_ns = start_mono_ns;
+	if (!d->dir) {
+		free(d);
+		return FAH_ERR_NOMEM;
+	}
+	*ret = d;
+	return 0;
+}
+
+void fah_drain_free(struct fah_drain *d)
+{
+	if (!d)
+		return;
+	fah_collected_free_all(d->processes);
+	free(d->dir);
+	free(d);
+}
+
+const struct fah_drain_stats *fah_drain_stats(const struct fah_drain *d)
+{
+	return &d->stats;
+}
+
+static uint64_t since_start(const struct fah_drain *d, uint64_t mono_ns)
+{
+	return mono_ns > d->start_mono_ns ? mono_ns - d->start_mono_ns : 0;
+}
+
+static void define_process(struct fah_drain *d, struct fah_collected *p)
+{
+	const struct fah_segment_head *head = fah_segment_map_head(&p->segments[0]);
+	struct fah_process_def def = {
+		.pid = head->pid,
+		.ppid = head->ppid,
+		.forked = head->forked,
+		.python_version = head->python_version,
+		.clock = head->clock,
+		.start_ns = since_start(d, head->start_mono_ns),
+		.period_ns = head->period_ns,
+		.cmdline = head->cmdline,
+		.cmdline_len = head->cmdline_len <= FAH_CMDLINE_MAX ? head->cmdline_len : FAH_CMDLINE_MAX,
+	};
+
+	p->id = fah_writer_process(d->w, &def);
+	d->stats.processes++;
+	if (!d->stats.refused[0] && atomic_load(&head->status) == FAH_AGENT_REFUSED)
+		snprintf(d->stats.refused, sizeof(d->stats.refused), "%.*s", (int)FAH_REASON_MAX - 1,
+			 head->reason);
+}
+
+/* First segments before further ones, whatever order the folder lists them in. */
+static void find_segments(struct fah_drain *d)
+{
+	struct fah_collected *p;
+	struct dirent *e;
+	DIR *dir = opendir(d->dir);
+
+	if (!dir)
+		return;
+	for (int pass = 0; pass < 2; pass++) {
+		rewinddir(dir);
+		while ((e = readdir(dir))) {
+			size_t n = strlen(e->d_name);
+			char path[8192];
+			bool first;
+
+			if (n < 6 || strcmp(e->d_name + n - 4, ".seg"))
+				continue;
+			first = !strcmp(e->d_name + n - 6, "-0.seg");
+			snprintf(path, sizeof(path), "%s/%s", d->dir, e->d_name);
+			if (first == (pass == 0) && !fah_collected_has(d->processes, path))
+				fah_collected_add(&d->processes, path);
+		}
+	}
+	closedir(dir);
+	for (p = d->processes; p; p = p->next)
+		if (!p->id && p->n_segments)
+			define_process(d, p);
+}
+
+/* The record at *at below limit: its type, or -1 where none is whole. */
+static int next_record(const struct fah_chunk *c, uint32_t *at, uint32_t limit, const uint8_t **ret_payload,
+		       uint32_t *ret_len)
+{
+	uint32_t word;
+
+	if (limit - *at < 4)
+		return -1;
+	memcpy(&word, c->data + *at, 4);
+	if (word >> 8 > limit - *at - 4)
+		return -1;
+	*ret_payload = c->data + *at + 4;
+	*ret_len = word >> 8;
+	*at += 4 + (word >> 8);
+	return (int)(word & 0xff);
+}
+
+static uint32_t used(const struct fah_chunk *c)
+{
+	uint32_t n = atomic_load_explicit(&c->used, memory_order_acquire);
+
+	return n <= sizeof(c->data) ? n : 0; /* not credible: as if empty */
+}
+
+static void take_definitions(struct fah_collected *p, struct fah_chunk_ctx *ctx, const struct fah_chunk *c)
+{
+	uint32_t limit = used(c), len;
+	const uint8_t *payload;
+	int type;
+
+	while ((type = next_record(c, &ctx->defined, limit, &payload, &len)) >= 0)
+		if (type == FAH_SEG_CODE || type == FAH_SEG_CODE_LINES)
+			fah_codes_record(&p->codes, (uint32_t)type, payload, len);
+}
+
+static void take_thread(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+			struct fah_cursor *cur)
+{
+	uint32_t tid = (uint32_t)fah_get_varint(cur);
+	uint64_t start = fah_get_varint(cur), n = fah_get_varint(cur);
+	const uint8_t *name = fah_get_bytes(cur, n);
+
+	ctx->time_ns = 0;
+	ctx->n_nodes = 0;
+	ctx->thread = cur->bad ? 0
+			       : fah_writer_thread(d->w, p->id, tid, since_start(d, start),
+						   (const char *)name, (size_t)n);
+}
+
+/* The stack of a sample: a node of the capture; false: code that was never described. */
+static bool take_stack(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		       struct fah_cursor *cur, uint32_t *ret_node)
+{
+	uint64_t keep = fah_get_varint(cur), push = fah_get_varint(cur);
+	bool known = true;
+
+	if (cur->bad || keep > ctx->n_nodes || push > FAH_PY_MAX_FRAMES - keep)
+		return false;
+	ctx->n_nodes = (uint32_t)keep;
+	while (push--) {
+		uint32_t code = (uint32_t)fah_get_varint(cur), instr = (uint32_t)fah_get_varint(cur);
+		uint32_t parent = ctx->n_nodes ? ctx->nodes[ctx->n_nodes - 1] : 0;
+		uint32_t function = 0, line = 0;
+
+		if (!fah_codes_resolve(&p->codes, d->w, code, instr, &function, &line))
+			known = false;
+		ctx->nodes[ctx->n_nodes++] = known ? fah_writer_node(d->w, parent, function, line) : parent;
+	}
+	*ret_node = ctx->n_nodes ? ctx->nodes[ctx->n_nodes - 1] : 0;
+	return known && !cur->bad;
+}
+
+static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx, int type,
+			const uint8_t *payload, uint32_t len, bool write)
+{
+	struct fah_cursor cur = {payload, payload + len, false};
+	uint64_t time, cpu;
+	uint32_t flags, node;
+	bool known;
+
+	if (type == FAH_SEG_THREAD) {
+		take_thread(d, p, ctx, &cur);
+		return;
+	}
+	if (type != FAH_SEG_SAMPLE && type != FAH_SEG_DROP && type != FAH_SEG_THREAD_END)
+		return;
+	ctx->time_ns += fah_get_varint(&cur);
+	cpu = fah_get_varint(&cur);
+	time = since_start(d, ctx->time_ns);
+	if (cur.bad || !ctx->thread)
+		return;
+	switch (type) {
+	case FAH_SEG_SAMPLE:
+		flags = (uint32_t)fah_get_varint(&cur);
+		known = take_stack(d, p, ctx, &cur, &node);
+		if (!write)
+			return;
+		if (known) {
+			fah_writer_sample(d->w, ctx->thread, time, cpu, flags, node);
+			d->stats.samples++;
+		} else {
+			fah_writer_drops(d->w, ctx->thread, time, FAH_DROP_CODE, 1, cpu);
+			d->stats.unresolved++;
+		}
+		return;
+	case FAH_SEG_DROP:
+		if (!write)
+			return;
+		fah_writer_drops(d->w, ctx->thread, time, (uint32_t)fah_get_varint(&cur), 1, cpu);
+		d->stats.drops++;
+		return;
+	default:
+		if (write)
+			fah_writer_thread_end(d->w, ctx->thread, time, fah_get_varint(&cur));
+	}
+}
+
+static void take_samples(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+			 const struct fah_chunk *c)
+{
+	const uint8_t *payload;
+	uint32_t len;
+	int type;
+
+	while ((type = next_record(c, &ctx->taken, ctx->limit, &payload, &len)) >= 0)
+		take_record(d, p, ctx, type, payload, len, ctx->taken > ctx->skip);
+}
+
+/* What is in the file now may go: tell the agent, and free chunks that nobody writes any more. */
+static void give_back(struct fah_chunk_ctx *ctx, struct fah_chunk *c)
+{
+	uint32_t idle = FAH_CHUNK_IDLE;
+
+	atomic_store(&c->drained, ctx->taken);
+	if (ctx->taken && ctx->taken == used(c))
+		atomic_compare_exchange_strong(&c->state, &idle, FAH_CHUNK_FULL);
+	if (atomic_load_explicit(&c->state, memory_order_acquire) != FAH_CHUNK_FULL || ctx->taken != used(c))
+		return;
+	memset(ctx, 0, sizeof(*ctx));
+	atomic_store(&c->drained, 0);
+	atomic_store(&c->used, 0);
+	atomic_store_explicit(&c->state, FAH_CHUNK_FREE, memory_order_release);
+}
+
+typedef void (*chunk_fn)(struct fah_drain *, struct fah_collected *, struct fah_chunk_ctx *, struct fah_chunk *);
+
+static void each_chunk(struct fah_drain *d, chunk_fn fn)
+{
+	for (struct fah_collected *p = d->processes; p; p = p->next)
+		for (uint32_t s = 0; !p->done && s < p->n_segments; s++)
+			for (uint32_t i = 0; i < FAH_CHUNKS; i++)
+				fn(d, p, &p->segments[s].ctx[i], fah_segment_map_chunk(&p->segments[s], i));
+}
+
+static void mark_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx, struct fah_chunk *c)
+{
+	ctx->limit = used(c);
+}
+
+static void define_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		       struct fah_chunk *c)
+{
+	take_definitions(p, ctx, c);
+}
+
+static void sample_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		       struct fah_chunk *c)
+{
+	take_samples(d, p, ctx, c);
+}
+
+static void give_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx, struct fah_chunk *c)
+{
+	give_back(ctx, c);
+}
+
+static void end_process(struct fah_drain *d, struct fah_collected *p)
+{
+	const struct fah_segment_head *head = fah_segment_map_head(&p->segments[0]);
+	struct fah_process_end end = {
+		.process = p->id,
+		.status = atomic_load(&head->status),
+		.time_ns = head->end_mono_ns ? since_start(d, head->end_mono_ns) : 0,
+		.user_ns = head->user_ns,
+		.system_ns = head->system_ns,
+		.max_rss_bytes = head->max_rss_kb * 1024,
+		.samples = atomic_load(&head->samples),
+		.recovered = atomic_load(&head->recovered),
+	};
+	char reason[FAH_REASON_MAX];
+
+	for (unsigned i = 0; i < FAH_DROP_COUNT; i++)
+		end.drops[i] = atomic_load(&head->drops[i]);
+	memcpy(reason, head->reason, sizeof(reason));
+	reason[sizeof(reason) - 1] = 0;
+	end.reason = reason;
+	fah_writer_process_end(d->w, &end);
+}
+
+static void take_all(struct fah_drain *d)
+{
+	find_segments(d);
+	each_chunk(d, mark_one);
+	each_chunk(d, define_one);
+	each_chunk(d, sample_one);
+	fah_writer_flush(d->w);
+	each_chunk(d, give_one);
+}
+
+void fah_drain_cycle(struct fah_drain *d)
+{
+	struct fah_collected *p;
+
+	/* whoever was dead before this cycle has written its last: after it, all of it is taken */
+	for (p = d->processes; p; p = p->next)
+		if (!p->done && p->n_segments)
+			p->seen_dead = fah_collected_is_dead(d->processes, p);
+	take_all(d);
+	for (p = d->processes; p; p = p->next) {
+		if (p->done || !p->seen_dead || !p->n_segments)
+			continue;
+		end_process(d, p);
+		fah_writer_flush(d->w);
+		fah_collected_close(p, true);
+	}
+}
+
+void fah_drain_finish(struct fah_drain *d)
+{
+	struct fah_collected *p;
+
+	find_segments(d);
+	for (p = d->processes; p; p = p->next)
+		for (uint32_t s = 0; !p->done && s < p->n_segments; s++)
+			atomic_store(&fah_segment_map_head(&p->segments[s])->closed, 1);
+	take_all(d);
+	for (p = d->processes; p; p = p->next) {
+		if (p->done || !p->n_segments)
+			continue;
+		end_process(d, p);
+		fah_collected_close(p, true);
+	}
+}

@@ -1,0 +1,38 @@
+/*
+ * drain.h - from segments to the capture: finds the segments of a session, takes what agents wrote,
+ * and gives the room back. One thread; never waits for a target.
+ */
+#ifndef FAH_COLLECT_DRAIN_H
+#define FAH_COLLECT_DRAIN_H
+
+#include "capture/writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fah_drain; /* opaque */
+
+struct fah_drain_stats {
+	uint64_t samples, drops, processes, unresolved; /* unresolved: samples whose code was never described */
+	char refused[256]; /* reason of the first process that was refused; "" if none */
+};
+
+/*
+ * start_mono_ns: the run's start, to which all times in the capture relate. w is borrowed. The
+ * caller owns *ret.
+ */
+int fah_drain_new(const char *session_dir, struct fah_writer *w, uint64_t start_mono_ns,
+		  struct fah_drain **ret);
+
+/* Take everything that is there, flush the writer, then give the chunks back. */
+void fah_drain_cycle(struct fah_drain *d);
+
+/*
+ * The last cycle: agents are told to record no more, process ends are written, segments removed.
+ */
+void fah_drain_finish(struct fah_drain *d);
+
+const struct fah_drain_stats *fah_drain_stats(const struct fah_drain *d);
+void fah_drain_free(struct fah_drain *d); /* NULL is fine */
+
+#endif

@@ -1,0 +1,189 @@
+/* process.c - see process.h. What lies in a segment is untrusted: the target could write there. */
+#include "collect/process.h"
+
+#include "core/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct fah_segment_head *fah_segment_map_head(const struct fah_segment_map *m)
+{
+	return (struct fah_segment_head *)(void *)m->base;
+}
+
+struct fah_chunk *fah_segment_map_chunk(const struct fah_segment_map *m, uint32_t i)
+{
+	return (struct fah_chunk *)(void *)(m->base + FAH_SEGMENT_HEAD + (size_t)i * FAH_CHUNK_SIZE);
+}
+
+bool fah_collected_has(const struct fah_collected *list, const char *path)
+{
+	for (; list; list = list->next)
+		for (uint32_t i = 0; i < list->n_segments; i++)
+			if (!strcmp(list->segments[i].path, path))
+				return true;
+	return false;
+}
+
+static int map_segment(const char *path, struct fah_segment_map *ret)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	struct fah_segment_head *head;
+	struct stat st;
+	void *base;
+
+	if (fd < 0)
+		return FAH_ERR_SYS;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < (off_t)FAH_SEGMENT_SIZE) {
+		close(fd);
+		return FAH_ERR_FORMAT;
+	}
+	base = mmap(NULL, FAH_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (base == MAP_FAILED)
+		return FAH_ERR_SYS;
+	head = base;
+	if (head->magic != FAH_SEGMENT_MAGIC || head->version != FAH_SEGMENT_VERSION) {
+		munmap(base, FAH_SEGMENT_SIZE);
+		return FAH_ERR_FORMAT; /* the agent is just making it: the next look finds it */
+	}
+	atomic_thread_fence(memory_order_acquire);
+	ret->base = base;
+	ret->path = strdup(path);
+	ret->ctx = calloc(FAH_CHUNKS, sizeof(*ret->ctx));
+	if (!ret->path || !ret->ctx) {
+		free(ret->path);
+		free(ret->ctx);
+		munmap(base, FAH_SEGMENT_SIZE);
+		return FAH_ERR_NOMEM;
+	}
+	for (uint32_t i = 0; i < FAH_CHUNKS; i++)
+		ret->ctx[i].skip = atomic_load(&fah_segment_map_chunk(ret, i)->drained);
+	return 0;
+}
+
+static void unmap_segment(struct fah_segment_map *m)
+{
+	munmap(m->base, FAH_SEGMENT_SIZE);
+	free(m->path);
+	free(m->ctx);
+}
+
+static struct fah_collected *new_process(struct fah_collected **list, const struct fah_segment_map *first)
+{
+	const struct fah_segment_head *head = fah_segment_map_head(first);
+	struct fah_collected *p = calloc(1, sizeof(*p));
+	size_t n = strlen(first->path);
+
+	if (!p)
+		return NULL;
+	p->pid = head->pid;
+	p->start_mono_ns = head->start_mono_ns;
+	p->journal_path = malloc(n + 8);
+	if (p->journal_path) {
+		memcpy(p->journal_path, first->path, n + 1);
+		if (n > 4)
+			strcpy(p->journal_path + n - 4, ".codes");
+	}
+	fah_codes_init(&p->codes, head->lines_kind, p->journal_path);
+	while (*list)
+		list = &(*list)->next;
+	*list = p;
+	return p;
+}
+
+/* The newest process of that pid that began before the segment was made. */
+static struct fah_collected *owner(struct fah_collected *list, const struct fah_segment_head *head)
+{
+	struct fah_collected *found = NULL;
+
+	for (; list; list = list->next)
+		if (list->pid == head->pid && list->start_mono_ns <= head->start_mono_ns)
+			found = list;
+	return found;
+}
+
+int fah_collected_add(struct fah_collected **list, const char *path)
+{
+	struct fah_segment_map map, *grown;
+	struct fah_collected *p;
+	int err = map_segment(path, &map);
+
+	if (err < 0)
+		return err;
+	p = fah_segment_map_head(&map)->n ? owner(*list, fah_segment_map_head(&map)) : new_process(list, &map);
+	if (!p || p->done) {
+		unmap_segment(&map);
+		return FAH_ERR_FORMAT; /* its first segment comes later in the listing */
+	}
+	grown = realloc(p->segments, (p->n_segments + 1) * sizeof(*grown));
+	if (!grown) {
+		unmap_segment(&map);
+		return FAH_ERR_NOMEM;
+	}
+	p->segments = grown;
+	p->segments[p->n_segments++] = map;
+	return 0;
+}
+
+bool fah_collected_is_dead(const struct fah_collected *list, const struct fah_collected *p)
+{
+	char path[64], buf[512];
+	const char *state;
+	ssize_t n;
+	int fd;
+
+	if (p->n_segments && atomic_load(&fah_segment_map_head(&p->segments[0])->status) == FAH_AGENT_ENDED)
+		return true;
+	for (; list; list = list->next)
+		if (list->pid == p->pid && list->start_mono_ns > p->start_mono_ns)
+			return true; /* exec: the same pid is another program now */
+	snprintf(path, sizeof(path), "/proc/%u/stat", p->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ESRCH;
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	if (n <= 0)
+		return true;
+	buf[n] = 0;
+	state = strrchr(buf, ')'); /* the name may hold any character */
+	return state && (state[2] == 'Z' || state[2] == 'X');
+}
+
+void fah_collected_close(struct fah_collected *p, bool remove_files)
+{
+	for (uint32_t i = 0; i < p->n_segments; i++) {
+		if (remove_files)
+			unlink(p->segments[i].path);
+		unmap_segment(&p->segments[i]);
+	}
+	free(p->segments);
+	p->segments = NULL;
+	p->n_segments = 0;
+	fah_codes_release(&p->codes);
+	if (p->journal_path && remove_files)
+		unlink(p->journal_path);
+	free(p->journal_path);
+	p->journal_path = NULL;
+	p->done = true;
+}
+
+void fah_collected_free_all(struct fah_collected *list)
+{
+	while (list) {
+		struct fah_collected *next = list->next;
+
+		if (!list->done)
+			fah_collected_close(list, false);
+		free(list);
+		list = next;
+	}
+}

@@ -1,0 +1,59 @@
+/*
+ * process.h - one recorded process: its segments, mapped, and how far they are taken.
+ */
+#ifndef FAH_COLLECT_PROCESS_H
+#define FAH_COLLECT_PROCESS_H
+
+#include "collect/codes.h"
+#include "core/segment.h"
+#include "cpython/cpython.h"
+
+#include <stdbool.h>
+
+/* Decoding state of one chunk; begins anew when the chunk is given back. */
+struct fah_chunk_ctx {
+	uint32_t taken;    /* bytes decoded */
+	uint32_t defined;  /* bytes searched for definitions, which run ahead of the rest */
+	uint32_t limit;    /* samples below this may be taken in this cycle */
+	uint32_t skip;     /* bytes that an earlier collector has written to the capture already */
+	uint32_t thread;   /* the capture's id, 0: none yet */
+	uint64_t time_ns;
+	uint32_t n_nodes;
+	uint32_t nodes[FAH_PY_MAX_FRAMES]; /* the last sample's path, root first; ids of the capture */
+};
+
+struct fah_segment_map {
+	char *path;
+	uint8_t *base; /* FAH_SEGMENT_SIZE bytes, shared with the agent */
+	struct fah_chunk_ctx *ctx; /* FAH_CHUNKS of them */
+};
+
+struct fah_collected {
+	struct fah_collected *next;
+	uint32_t pid;
+	uint64_t start_mono_ns; /* of segment 0 */
+	uint32_t id;            /* the capture's */
+	bool seen_dead;         /* once more drained, then done */
+	bool done;
+	struct fah_segment_map *segments;
+	uint32_t n_segments;
+	struct fah_codes codes;
+	char *journal_path;
+};
+
+struct fah_segment_head *fah_segment_map_head(const struct fah_segment_map *m);
+struct fah_chunk *fah_segment_map_chunk(const struct fah_segment_map *m, uint32_t i);
+
+/*
+ * Map the segment at path and add it to the process it belongs to (a new one for a first
+ * segment). *list grows at its end. 0, FAH_ERR_FORMAT: not (yet) a segment, FAH_ERR_SYS, FAH_ERR_NOMEM.
+ */
+int fah_collected_add(struct fah_collected **list, const char *path);
+bool fah_collected_has(const struct fah_collected *list, const char *path);
+/* The process is gone, or goes on as another program. */
+bool fah_collected_is_dead(const struct fah_collected *list, const struct fah_collected *p);
+/* Unmap, close and remove its files. */
+void fah_collected_close(struct fah_collected *p, bool remove_files);
+void fah_collected_free_all(struct fah_collected *list);
+
+#endif

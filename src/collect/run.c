@@ -1,0 +1,213 @@
+/* run.c - see run.h. The collector's main loop; it may be slow, the target may not. */
+#include "collect/run.h"
+
+#include "base/cleanup.h"
+#include "collect/session.h"
+#include "core/err.h"
+#include "core/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CYCLE_MS 200
+
+extern char **environ;
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* The program's environment is ours and two variables, which the agent takes out again. */
+static int set_environment(const struct fah_session *s, const struct fah_run_options *opt)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	double hz = opt->test_hz > 0 ? opt->test_hz : opt->rate > 0 ? opt->rate : FAH_RATE_DEFAULT;
+	size_t cap = 2 * FAH_SESSION_PATH_MAX + 128 + (preload ? strlen(preload) : 0);
+	_cleanup_(fah_freep) char *text = malloc(cap);
+
+	if (!text)
+		return FAH_ERR_NOMEM;
+	snprintf(text, cap, "%s%s%s", s->agent, preload && *preload ? ":" : "", preload ? preload : "");
+	if (setenv("LD_PRELOAD", text, 1) < 0)
+		return FAH_ERR_SYS;
+	snprintf(text, cap, "%d;%llu;%zu;%s%s", opt->test_hz > 0 ? FAH_CLOCK_TEST : FAH_CLOCK_THREAD_CPU,
+		 (unsigned long long)(1e9 / hz), strlen(s->agent), s->agent, s->dir);
+	return setenv("FIXINGAHOLE_AGENT", text, 1) < 0 ? FAH_ERR_SYS : 0;
+}
+
+/* In the child: exec, or send errno to the parent. Never returns. */
+static void exec_program(const struct fah_session *s, const struct fah_run_options *opt, const sigset_t *mask,
+			 int fd)
+{
+	int err;
+
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	unsetenv("FIXINGAHOLE_TEST_HZ");
+	unsetenv("FIXINGAHOLE_SESSION_DIR");
+	errno = ENOMEM;
+	if (set_environment(s, opt) == 0)
+		execvp(opt->argv[0], opt->argv);
+	err = errno;
+	if (write(fd, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static pid_t start_program(const struct fah_session *s, const struct fah_run_options *opt, const sigset_t *mask,
+			   int *ret_errno)
+{
+	int fds[2], err = 0;
+	pid_t pid;
+	ssize_t n;
+
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		*ret_errno = errno;
+		return -1;
+	}
+	pid = fork();
+	if (pid == 0)
+		exec_program(s, opt, mask, fds[1]);
+	close(fds[1]);
+	do
+		n = pid > 0 ? read(fds[0], &err, sizeof(err)) : -1;
+	while (n < 0 && errno == EINTR && pid > 0);
+	*ret_errno = pid < 0 ? errno : n == (ssize_t)sizeof(err) ? err : 0;
+	close(fds[0]);
+	if (pid > 0 && *ret_errno) {
+		waitpid(pid, NULL, 0);
+		return -1;
+	}
+	return pid;
+}
+
+/*
+ * Terminal signals reach the program by themselves; what was sent to us alone is handed on. We end
+ * when the program has ended.
+ */
+static void forward(pid_t pid, const siginfo_t *si)
+{
+	if (si->si_signo != SIGCHLD && si->si_code <= 0 && si->si_pid != pid)
+		kill(pid, si->si_signo);
+}
+
+static void wait_and_drain(pid_t pid, struct fah_drain *d, const sigset_t *signals, int *ret_status,
+			   struct rusage *ret_usage)
+{
+	const struct timespec cycle = {0, CYCLE_MS * 1000000l};
+	uint64_t last = now_ns(CLOCK_MONOTONIC);
+	siginfo_t si;
+
+	for (;;) {
+		if (sigtimedwait(signals, &si, &cycle) > 0)
+			forward(pid, &si);
+		if (wait4(pid, ret_status, WNOHANG, ret_usage) == pid)
+			return;
+		if (now_ns(CLOCK_MONOTONIC) - last >= CYCLE_MS * 1000000ull) {
+			fah_drain_cycle(d);
+			last = now_ns(CLOCK_MONOTONIC);
+		}
+	}
+}
+
+static void write_meta(struct fah_writer *w, const struct fah_session *s, const struct fah_run_options *opt,
+		       uint64_t start_mono, uint64_t start_real)
+{
+	double hz = opt->test_hz > 0 ? opt->test_hz : opt->rate > 0 ? opt->rate : FAH_RATE_DEFAULT;
+	char text[64];
+
+	fah_writer_meta(w, "tool", "fixingahole " FAH_VERSION);
+	snprintf(text, sizeof(text), "%.9g", hz);
+	fah_writer_meta(w, "rate_asked", text);
+	fah_writer_meta(w, "clock", opt->test_hz > 0 ? "test" : "thread-cpu");
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)start_mono);
+	fah_writer_meta(w, "start_mono_ns", text);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)start_real);
+	fah_writer_meta(w, "start_real_ns", text);
+	snprintf(text, sizeof(text), "%d", (int)getpid());
+	fah_writer_meta(w, "collector_pid", text);
+	fah_writer_meta(w, "session", s->dir);
+	for (const char *const *m = opt->meta; m && m[0] && m[1]; m += 2)
+		fah_writer_meta(w, m[0], m[1]);
+	fah_writer_flush(w);
+}
+
+static uint64_t timeval_ns(struct timeval tv)
+{
+	return (uint64_t)tv.tv_sec * 1000000000u + (uint64_t)tv.tv_usec * 1000u;
+}
+
+FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
+FAH_DEFINE_FREEP(struct fah_drain *, fah_drain_free)
+
+/* The part between the session's making and its removal. */
+static int run_in(const struct fah_session *s, const struct fah_run_options *opt, struct fah_run_result *r)
+{
+	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
+	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
+	uint64_t start, start_real = now_ns(CLOCK_REALTIME);
+	sigset_t signals, old;
+	struct rusage usage;
+	pid_t pid;
+	int err = fah_writer_new(opt->capture_path, &w);
+
+	if (err < 0)
+		return err;
+	start = now_ns(CLOCK_MONOTONIC);
+	write_meta(w, s, opt, start, start_real);
+	err = fah_drain_new(s->dir, w, start, &d);
+	if (err < 0)
+		return err;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, &old);
+	pid = start_program(s, opt, &old, &r->start_errno);
+	if (pid > 0) {
+		wait_and_drain(pid, d, &signals, &r->wait_status, &usage);
+		r->end.wall_ns = now_ns(CLOCK_MONOTONIC) - start;
+		r->end.user_ns = timeval_ns(usage.ru_utime);
+		r->end.system_ns = timeval_ns(usage.ru_stime);
+		r->end.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+		r->end.wait_status = (uint32_t)r->wait_status;
+		fah_drain_finish(d);
+		r->stats = *fah_drain_stats(d);
+	}
+	if (pid > 0) {
+		r->capture_err = fah_writer_finish(w, &r->end, &r->loss);
+		r->capture_errno = errno;
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return 0;
+}
+
+int fah_run(const struct fah_run_options *opt, struct fah_run_result *result)
+{
+	struct fah_session session;
+	int err, saved;
+
+	memset(result, 0, sizeof(*result));
+	err = fah_session_init(&session);
+	if (err < 0)
+		return err;
+	err = run_in(&session, opt, result);
+	saved = errno;
+	fah_session_remove(&session);
+	errno = saved;
+	return err;
+}

@@ -1,0 +1,106 @@
+/* session.c - see session.h. Runs in the collector, before the target starts and after it ended. */
+#include "collect/session.h"
+
+#include "base/file.h"
+#include "core/err.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define MIN_FREE (64ull << 20) /* below that a memory-backed folder is too small to rely on */
+#define AGENT_NAME "libfixingahole-agent.so"
+#define AGENT_LINK "agent.so"
+
+/* Where the agent stands relative to the program: build tree, installed, Debian's multiarch, wheel. */
+static const char *const agent_places[] = {
+	"../agent/" AGENT_NAME,
+	"../lib/fixingahole/" AGENT_NAME,
+	"../lib/x86_64-linux-gnu/fixingahole/" AGENT_NAME,
+	"../lib64/fixingahole/" AGENT_NAME,
+	AGENT_NAME,
+};
+
+static int find_agent(char *ret, size_t cap)
+{
+	char exe[PATH_MAX], path[PATH_MAX + 64];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	if (n < 0)
+		return FAH_ERR_SYS;
+	exe[n] = 0;
+	slash = strrchr(exe, '/');
+	if (!slash)
+		return FAH_ERR_SYS;
+	*slash = 0;
+	for (size_t i = 0; i < sizeof(agent_places) / sizeof(agent_places[0]); i++) {
+		char real[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%s", exe, agent_places[i]);
+		if (realpath(path, real) && access(real, R_OK) == 0 && strlen(real) < cap) {
+			strcpy(ret, real);
+			return 0;
+		}
+	}
+	errno = ENOENT;
+	return FAH_ERR_SYS;
+}
+
+static int room_in(const char *dir)
+{
+	struct statvfs vfs;
+
+	return access(dir, W_OK | X_OK) == 0 && statvfs(dir, &vfs) == 0 &&
+	       (unsigned long long)vfs.f_bavail * vfs.f_frsize >= MIN_FREE;
+}
+
+static int make_dir(struct fah_session *s)
+{
+	const char *override = getenv("FIXINGAHOLE_SESSION_DIR"), *tmp = getenv("TMPDIR");
+	const char *base = override ? override : room_in("/dev/shm") ? "/dev/shm" : tmp ? tmp : "/tmp";
+
+	snprintf(s->dir, sizeof(s->dir), "%s/fixingahole-XXXXXX", base);
+	if (!mkdtemp(s->dir))
+		return FAH_ERR_SYS;
+	/* a program started as root may give up its rights and fork: its children must still get in */
+	if (geteuid() == 0)
+		chmod(s->dir, 01733);
+	return 0;
+}
+
+int fah_session_init(struct fah_session *s)
+{
+	char agent[FAH_SESSION_PATH_MAX];
+	int err = find_agent(agent, sizeof(agent));
+
+	if (err < 0)
+		return err;
+	err = make_dir(s);
+	if (err < 0)
+		return err;
+	strcpy(s->agent, agent);
+	if (strpbrk(agent, " :\t\n$")) {
+		/* the loader splits at these: give it a name without them */
+		snprintf(s->agent, sizeof(s->agent), "%.*s/" AGENT_LINK, (int)sizeof(s->agent) - 16, s->dir);
+		if (symlink(agent, s->agent) < 0) {
+			fah_session_remove(s);
+			return FAH_ERR_SYS;
+		}
+	}
+	return 0;
+}
+
+void fah_session_remove(const struct fah_session *s)
+{
+	char path[FAH_SESSION_PATH_MAX + 16];
+
+	snprintf(path, sizeof(path), "%s/" AGENT_LINK, s->dir);
+	unlink(path);
+	rmdir(s->dir);
+}

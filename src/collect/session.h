@@ -1,0 +1,24 @@
+/*
+ * session.h - the folder of one run's segments, and the agent's file as the target is to load it.
+ */
+#ifndef FAH_COLLECT_SESSION_H
+#define FAH_COLLECT_SESSION_H
+
+#include <stdint.h>
+
+#define FAH_SESSION_PATH_MAX 4096
+
+struct fah_session {
+	char dir[FAH_SESSION_PATH_MAX];
+	char agent[FAH_SESSION_PATH_MAX]; /* path without characters that LD_PRELOAD splits at */
+};
+
+/*
+ * Make the folder (memory-backed where possible: a page that the kernel writes back to disk would
+ * stall the target) and find the agent beside this program. FAH_ERR_SYS with errno; ENOENT: no agent.
+ */
+int fah_session_init(struct fah_session *s);
+/* Remove the folder with what we put there; segments of others' making stay. */
+void fah_session_remove(const struct fah_session *s);
+
+#endif
