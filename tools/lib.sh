@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Shared by ./fixit, ./check and tools/*: messages, packages, the venvs, the build directory.
 # Sourced, never run; sets no options. The caller has set $tree to the top of the source tree.
+# shellcheck disable=SC2154
 # Everything is said on stderr: stdout belongs to the program that is profiled.
 
 say() { printf '%s: %s\n' "${me:-fixit}" "$*" >&2; }
