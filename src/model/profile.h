@@ -30,7 +30,8 @@ struct fah_node { /* a stack is a path of nodes up to node 0 */
 };
 
 struct fah_thread {
-	uint32_t process, tid;
+	uint32_t process; /* index into fah_profile_processes */
+	uint32_t tid;
 	uint64_t start_ns, end_ns;
 	const char *name;
 	uint64_t cpu_ns;         /* whole CPU of the thread, 0: unknown */
@@ -40,34 +41,51 @@ struct fah_thread {
 };
 
 struct fah_process {
-	uint32_t pid, ppid, python_version, status; /* status: enum fah_agent_status */
+	uint32_t pid, ppid, python_version;
+	uint32_t status; /* enum fah_agent_status; STARTING where the capture does not say */
+	uint32_t clock;	 /* enum fah_clock */
 	bool forked;
+	uint64_t period_ns; /* of thread CPU between samples, as the agent set it; 0: unknown */
 	uint64_t start_ns, end_ns, user_ns, system_ns, max_rss_bytes;
 	const char *cmdline; /* arguments joined with spaces */
 	const char *reason;  /* why it was refused; "" if it was not */
 };
 
+#define FAH_DROPS_MAX 16
+
 struct fah_profile; /* opaque; accessors below */
 
-/* Load everything. A cut capture loads as far as it is whole. FAH_ERR_*; the caller frees *ret. */
+/*
+ * Load everything from where the reader stands. A cut capture loads as far as it is whole. The
+ * reader is not needed afterwards. FAH_ERR_NOMEM; the caller owns *ret (fah_profile_free).
+ */
 int fah_profile_load(struct fah_reader *reader, struct fah_profile **ret);
 void fah_profile_free(struct fah_profile *p); /* NULL is fine */
 
 struct fah_totals {
 	double wall_s;            /* the run, from the kernel; from the samples where it was cut */
+	double program_s;         /* from the first interpreter's readiness to its end, or wall_s */
 	double cpu_s;             /* user + system of the tree, from wait4; from samples where cut */
-	double on_cpu_s;          /* part of wall_s in which something of the tree ran */
+	double unseen_cpu_s;      /* of cpu_s: before the agent started and after it ended, threads and
+				     children without Python */
+	double on_cpu_s;          /* part of wall_s in which a watched thread of the tree ran */
 	double idle_s;            /* wall_s - on_cpu_s: waiting, or no core */
 	uint64_t max_rss_bytes;   /* of the tree's largest process */
+	uint64_t program_rss_bytes; /* of the first process, or max_rss_bytes */
 	uint64_t samples, drops, recovered;
-	uint64_t drops_by[16];
+	uint64_t truncated;    /* samples whose outer frames were left out */
+	uint64_t samples_lost; /* taken by agents but not in the capture */
+	uint64_t drops_by[FAH_DROPS_MAX]; /* by enum fah_drop */
+	double dropped_cpu_s;
 	double rate_asked, rate_reached; /* Hz of thread CPU; 0: unknown */
 	int wait_status;
 	bool complete; /* the capture has its end */
 	uint64_t lost_bytes;   /* cut off or damaged at the end of the file */
 	uint64_t lost_records; /* not written for want of space */
-	int unsampled_threads; /* threads with CPU but without a sample */
-	double unsampled_s;
+	uint64_t bad_records;  /* whole by their checksum but with impossible contents: left out */
+	uint32_t unsampled_threads; /* threads with CPU that no sample stands for */
+	double unsampled_s;	    /* their part of on_cpu_s */
+	double effective_samples;   /* (sum of weights)^2 / sum of squared weights */
 	double interval_points; /* half width of the 95 % interval of a 50 % share, in points */
 };
 
@@ -78,7 +96,9 @@ const struct fah_thread *fah_profile_threads(const struct fah_profile *p, size_t
 
 /*
  * Which code a report blames: a file is inside when it lies below one of dirs[] and below none of
- * ignore[]. With everything set, each sample is charged to its innermost frame.
+ * ignore[], by its name or by what its name resolves to. An entry that begins with '<' is the name
+ * of a file that is none, whole: "<string>". With everything set, each sample is charged to its
+ * innermost frame.
  */
 struct fah_scope {
 	const char *const *dirs;
@@ -101,7 +121,8 @@ struct fah_function_cost {
 	uint64_t samples;
 };
 struct fah_file_cost {
-	const char *path; /* as the interpreter has it */
+	const char *path;    /* as the interpreter has it */
+	const char *abspath; /* absolute, without "." and ".."; of "<string>" and the like: path */
 	struct fah_times times;
 	struct fah_line_cost *lines; /* by line number */
 	size_t n_lines;
@@ -115,23 +136,44 @@ struct fah_charges {
 	size_t n_functions;
 	struct fah_times outside; /* samples with no frame inside the scope */
 	struct fah_times no_python; /* threads without Python frames */
+	double unsampled_s;	    /* threads that no sample stands for */
 	double wall_s;
 };
 
 /*
- * Charge each sample to the innermost frame inside the scope: all numbers of summary and line table come
- * from here. Each moment of the run is divided among the threads that ran then, by the CPU they
- * used, so the sum over everything is on_cpu_s. *ret belongs to the profile.
+ * Charge each sample to the innermost frame inside the scope: all numbers of summary and line table
+ * come from here. Each moment of the run is divided among the threads that ran then, by the CPU they
+ * used, so files + outside + no_python + unsampled is on_cpu_s. *ret belongs to the profile.
  */
 int fah_profile_charge(struct fah_profile *p, const struct fah_scope *scope,
 		       const struct fah_charges **ret);
+/* Never NULL; an id that the capture does not define is "?". */
 const struct fah_function *fah_profile_function(const struct fah_profile *p, uint32_t function);
 
-/* Self and total seconds by function over whole stacks (recursion counted once). */
+/* Self and total seconds by function over whole stacks (recursion counted once), largest total
+ * first. *ret belongs to the profile. */
 struct fah_function_total {
 	uint32_t function;
 	double self_s, total_s;
 };
-int fah_profile_function_totals(struct fah_profile *p, const struct fah_function_total **ret, size_t *ret_n);
+int fah_profile_function_totals(struct fah_profile *p, const struct fah_function_total **ret,
+				size_t *ret_n);
+
+/* All nodes, and the seconds that samples spent in exactly this stack; node 0 is "no stack". */
+const struct fah_node *fah_profile_nodes(const struct fah_profile *p, size_t *ret_n);
+struct fah_node_cost {
+	double seconds[3]; /* by enum fah_sample_flag: FAH_IN_PYTHON, _NATIVE, _SYSTEM */
+	uint64_t samples;
+};
+const struct fah_node_cost *fah_profile_node_costs(const struct fah_profile *p);
+
+/* How far a share (0..1), seen through n independent samples, may be from the truth: the farther
+ * end of Wilson's 95 % interval. Never 0; 1 where n is 0. */
+double fah_share_interval(double share, double n);
+
+static inline double fah_times_sum(const struct fah_times *t)
+{
+	return t->python + t->native + t->system;
+}
 
 #endif

@@ -1,0 +1,102 @@
+/*
+ * internal.h - what a profile is made of; for the files of this folder only.
+ *
+ * load.c fills the definitions, timeline.c the seconds of each node, names.c the qualified names;
+ * after fah_profile_load nothing of it changes.
+ */
+#ifndef FAH_MODEL_INTERNAL_H
+#define FAH_MODEL_INTERNAL_H
+
+#include "base/arena.h"
+#include "model/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fah_file {
+	const char *path;    /* as the interpreter has it */
+	const char *abspath; /* see struct fah_file_cost */
+};
+
+struct fah_meta {
+	const char *key, *value;
+};
+
+struct fah_profile {
+	struct fah_arena arena; /* strings and results */
+	const char **strings;	/* [0] is "" */
+	size_t n_strings;
+	struct fah_function *functions; /* [0] is unknown */
+	uint32_t *canonical; /* by function: the first one with the same file, name and line */
+	size_t n_functions;
+	struct fah_file *files;
+	size_t n_files;
+	struct fah_node *nodes; /* [0] is the root; a parent is always smaller than its child */
+	struct fah_node_cost *costs; /* by node */
+	size_t n_nodes;
+	struct fah_process *processes;
+	size_t n_processes;
+	struct fah_thread *threads;
+	size_t n_threads;
+	struct fah_meta *meta;
+	size_t n_meta;
+	struct fah_totals totals;
+};
+
+/* Room for one more item in an array from malloc that holds n; false: no memory, nothing changed. */
+static inline bool fah_room(void *array, size_t n, size_t *cap, size_t size)
+{
+	size_t want = *cap ? *cap * 2 : 64;
+	void *p;
+
+	if (n < *cap)
+		return true;
+	memcpy(&p, array, sizeof(p)); /* array points to a pointer of any type */
+	p = reallocarray(p, want, size);
+	if (!p)
+		return false;
+	memcpy(array, &p, sizeof(p));
+	*cap = want;
+	return true;
+}
+
+/* A SAMPLES record, opened, and where the thread's next one stands (FAH_NO_BLOCK: nowhere). */
+#define FAH_NO_BLOCK UINT32_MAX
+struct fah_block {
+	struct fah_samples_block samples;
+	uint32_t next;
+};
+
+/* CPU of a thread that has no stack. */
+struct fah_dropped {
+	uint64_t time_ns, cpu_ns;
+	uint32_t next;
+};
+
+/* A thread's records in file order; index as threads[]. */
+struct fah_chain {
+	uint32_t first_block, last_block, first_drop, last_drop;
+};
+
+/* What load.c hands to timeline.c besides the profile; payloads are the reader's. */
+struct fah_timeline_input {
+	const struct fah_block *blocks;
+	const struct fah_dropped *drops;
+	const struct fah_chain *chains; /* by thread */
+	uint64_t wall_ns; /* 0: not known, the last record's time is taken */
+};
+
+/* Seconds of every node, and the totals that come from samples. 0 or FAH_ERR_NOMEM. */
+int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in);
+
+/* The path made absolute (relative to cwd) and lexically normal; NULL: no memory. */
+char *fah_path_absolute(struct fah_arena *arena, const char *cwd, const char *path);
+
+/* Is path dir itself, or below it? Both absolute and normal; dir may end in '/'. */
+bool fah_path_below(const char *path, const char *dir);
+
+/* Functions that the capture has no qualified name for get theirs from the source, where it can be
+ * read and still has that function at that line. name_is_plain[] says which those are. */
+int fah_names_resolve(struct fah_profile *p, const bool *name_is_plain);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * paths.c - names of files made comparable, by their letters only: nothing is looked up on disk.
+ */
+#include "model/internal.h"
+
+#include <string.h>
+
+char *fah_path_absolute(struct fah_arena *arena, const char *cwd, const char *path)
+{
+	size_t len_cwd = path[0] == '/' ? 0 : strlen(cwd), len = strlen(path);
+	char *joined, *out, *r, *w;
+
+	joined = fah_arena_alloc(arena, len_cwd + len + 3);
+	out = fah_arena_alloc(arena, len_cwd + len + 3);
+	if (!joined || !out)
+		return NULL;
+	memcpy(joined, cwd, len_cwd);
+	joined[len_cwd] = '/';
+	memcpy(joined + len_cwd + 1, path, len + 1);
+
+	w = out;
+	for (r = joined; *r;) {
+		size_t n;
+
+		while (*r == '/')
+			r++;
+		n = strcspn(r, "/");
+		if (n == 2 && !memcmp(r, "..", 2)) {
+			while (w > out && *--w != '/')
+				;
+		} else if (n && !(n == 1 && *r == '.')) {
+			*w++ = '/';
+			memcpy(w, r, n);
+			w += n;
+		}
+		r += n;
+	}
+	if (w == out)
+		*w++ = '/';
+	*w = '\0';
+	return out;
+}
+
+bool fah_path_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	while (n && dir[n - 1] == '/')
+		n--;
+	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n]);
+}

@@ -1,0 +1,554 @@
+/*
+ * timeline.c - from samples to seconds of the run.
+ *
+ * What a second means. A report divides the run's wall time: each moment among the threads of the
+ * whole tree that run in it, by the CPU they use; a moment in which none runs is idle. A sample of
+ * a thread at time t carries the CPU w that the thread used since its last record, dt ago.
+ *
+ * Where that CPU lies. dt close to w: the thread ran all the time, and its CPU is *firm*: spread
+ * over [t - dt, t] with the resolution of a fine bucket (1 ms). dt a small multiple of w: the thread
+ * shared a core or the GIL with others; where in [t - dt, t] it ran nobody knows, so its CPU is
+ * *loose*: spread evenly, then, per coarse bucket (50 ms), put first where firm CPU leaves room.
+ * (Spreading such intervals evenly over fine buckets instead makes densities that add up to 1 only
+ * on average; with 4 threads on one GIL, 15 % of a fully busy run then looked idle.) dt far above
+ * w: the thread slept, and woke shortly before its timer fired: firm, over [t - w, t]. "Far" is
+ * twice the number of threads alive at once, since so many may take turns.
+ *
+ * Bucket b of width W with CPU C_b: its CPU counts W / C_b where C_b > W, else 1. So a program with
+ * one thread shows its CPU as it is, and parallel work is not counted twice.
+ *
+ * How much a sample weighs. The CPU since the thread's last record, measured, so that a late timer
+ * (signals blocked, a long system call) still counts in full. Two corrections:
+ *   - the first interval of a thread is drawn from (0, period), so every moment of CPU has the same
+ *     chance of a sample, one in a period, and the first sample stands for a whole period, not for
+ *     the short time before it. (By its measured CPU the late part of short threads weighed more.)
+ *   - CPU without a stack (drops, the tail after a thread's last sample, threads that ended before
+ *     their first) is shared out over samples of like threads: a long thread (8 periods and more)
+ *     has its own samples scaled to its own CPU; short threads of a process are grouped by length
+ *     in octaves, and a group's samples are scaled to the group's CPU. Threads of equal length have
+ *     equal chances, so 1,000 threads of 3 ms, most without a sample, get what they used.
+ * Bias that stays: the kernel's tick delivers a timer late by up to a tick, so within a thread
+ * shorter than a few ticks early code is seen less than late code; a group of short threads with
+ * fewer than 8 samples joins the next longer one. CPU of groups without any sample is "unsampled".
+ *
+ * Two passes over the bytes, a few ns a sample; nothing is kept per sample.
+ */
+#include "model/internal.h"
+
+#include "base/cleanup.h"
+#include "core/err.h"
+#include "core/segment.h"
+
+#define FINE_NS 1e6
+#define COARSE_NS 50e6
+#define FINE_MAX 1000000 /* buckets; beyond 1,000 s they grow wider than 1 ms */
+#define FIRM_RATIO 1.25
+#define LONG_PERIODS 8.0
+#define OCTAVES 5 /* of short threads: below 1/2, 1, 2, 4, 8 periods */
+#define GROUP_SAMPLES 8
+#define PERIOD_MAX_NS 10000000000u
+#define NONE UINT32_MAX
+
+/* CPU in time. All arrays have n + 2 entries: a record may stand exactly at the run's end. */
+struct buckets {
+	double *cpu;   /* CPU of the bucket, in widths of a fine bucket (of both kinds) */
+	double *steps; /* changes of CPU for all buckets from here on */
+	double *scale; /* seconds that a second of CPU counts here */
+	double *sum;   /* integral of scale up to the bucket's start */
+	uint32_t n;
+};
+
+struct sums { /* of one group of threads */
+	double true_s, weight_s, weight_s2;
+};
+
+struct scratch { /* by node, for the group at hand */
+	double s[3];
+	uint32_t samples;
+};
+
+struct timeline {
+	struct fah_profile *p;
+	const struct fah_timeline_input *in;
+	double wall_ns, width_ns, per_ns, per_coarse; /* per_: buckets a ns, coarse a fine one */
+	uint32_t ratio; /* fine buckets in a coarse one */
+	double slept;	/* dt / w from which the thread slept */
+	struct buckets fine, coarse;
+	struct sums group;
+	struct scratch *scratch;
+	uint32_t *touched;
+	size_t n_touched;
+};
+
+struct span { /* an interval in fine buckets */
+	double from, to;
+	bool loose;
+};
+
+static inline struct span place(const struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
+{
+	double end = (double)now, len = now > prev ? (double)(now - prev) : 0, cpu = (double)w;
+	struct span s = {.loose = false};
+
+	if (len > cpu * FIRM_RATIO) {
+		if (len > cpu * t->slept)
+			len = cpu;
+		else
+			s.loose = true;
+	} else if (len < cpu) {
+		len = cpu;
+	}
+	if (end > t->wall_ns)
+		end = t->wall_ns;
+	s.to = end * t->per_ns;
+	s.from = end > len ? (end - len) * t->per_ns : 0;
+	return s;
+}
+
+static inline void spread(struct buckets *b, double from, double to, double cpu)
+{
+	uint32_t i = (uint32_t)from, j = (uint32_t)to;
+	double density;
+
+	if (i == j || !(to > from)) {
+		b->cpu[i] += cpu;
+		return;
+	}
+	density = cpu / (to - from);
+	b->cpu[i] += density * ((double)(i + 1) - from);
+	b->cpu[j] += density * (to - (double)j);
+	if (j - i > 1) {
+		b->steps[i + 1] += density;
+		b->steps[j] -= density;
+	}
+}
+
+static inline double scale_at(const struct buckets *b, double from, double to)
+{
+	uint32_t i = (uint32_t)from, j = (uint32_t)to;
+
+	if (i == j || !(to > from))
+		return b->scale[i];
+	return (b->sum[j] + b->scale[j] * (to - (double)j) - b->sum[i] -
+		b->scale[i] * (from - (double)i)) /
+	       (to - from);
+}
+
+static inline void first_pass(struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
+{
+	struct span s = place(t, prev, now, w);
+	double cpu = (double)w * t->per_ns;
+
+	if (s.loose)
+		spread(&t->coarse, s.from * t->per_coarse, s.to * t->per_coarse, cpu);
+	else
+		spread(&t->fine, s.from, s.to, cpu);
+}
+
+/* Seconds of the run that one ns of this CPU counts. */
+static inline double second_pass(struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
+{
+	struct span s = place(t, prev, now, w);
+	double scale = s.loose ? scale_at(&t->coarse, s.from * t->per_coarse, s.to * t->per_coarse)
+			       : scale_at(&t->fine, s.from, s.to);
+
+	t->group.true_s += (double)w * 1e-9 * scale;
+	return 1e-9 * scale;
+}
+
+static inline void add_sample(struct timeline *t, const struct fah_sample_item *item, double s)
+{
+	uint32_t node = item->node, in = item->flags & FAH_IN_MASK;
+	struct scratch *c;
+
+	if (node >= t->p->n_nodes || (item->flags & FAH_SAMPLE_NO_PYTHON))
+		node = 0;
+	c = &t->scratch[node];
+	if (!c->samples++)
+		t->touched[t->n_touched++] = node;
+	c->s[in > FAH_IN_SYSTEM ? FAH_IN_PYTHON : in] += s;
+	t->group.weight_s += s;
+	t->group.weight_s2 += s * s;
+}
+
+/* All CPU of one thread in time order, drops between samples. pass is constant in each caller. */
+static inline __attribute__((always_inline)) void walk(struct timeline *t, uint32_t index, int pass)
+{
+	struct fah_thread *thread = &t->p->threads[index];
+	const struct fah_chain *chain = &t->in->chains[index];
+	uint64_t prev = thread->start_ns, sampled = 0, dropped = 0, samples = 0, flagged = 0;
+	uint64_t period = t->p->processes[thread->process].period_ns, tail, cut = 0;
+	const struct fah_dropped *drop =
+		chain->first_drop == FAH_NO_BLOCK ? NULL : &t->in->drops[chain->first_drop];
+	uint64_t drop_at = drop ? drop->time_ns : UINT64_MAX;
+	bool first = period && period < PERIOD_MAX_NS;
+
+	for (uint32_t i = chain->first_block; i != FAH_NO_BLOCK; i = t->in->blocks[i].next) {
+		struct fah_samples_block block = t->in->blocks[i].samples;
+		struct fah_sample_item item;
+
+		while (fah_samples_next(&block, &item)) {
+			while (drop_at <= item.time_ns && drop) {
+				if (pass == 1)
+					first_pass(t, prev, drop->time_ns, drop->cpu_ns);
+				else
+					second_pass(t, prev, drop->time_ns, drop->cpu_ns);
+				dropped += drop->cpu_ns;
+				prev = drop->time_ns;
+				first = false;
+				drop = drop->next == FAH_NO_BLOCK ? NULL
+								  : &t->in->drops[drop->next];
+				drop_at = drop ? drop->time_ns : UINT64_MAX;
+			}
+			if (pass == 1) {
+				first_pass(t, prev, item.time_ns, item.cpu_ns);
+				flagged += (item.flags & FAH_SAMPLE_RECOVERED) != 0;
+				cut += (item.flags & FAH_SAMPLE_TRUNCATED) != 0;
+			} else {
+				double per = second_pass(t, prev, item.time_ns, item.cpu_ns);
+				uint64_t w = first && item.cpu_ns < period ? period : item.cpu_ns;
+
+				add_sample(t, &item, (double)w * per);
+			}
+			first = false;
+			sampled += item.cpu_ns;
+			samples++;
+			prev = item.time_ns;
+		}
+	}
+	for (; drop; drop = drop->next == FAH_NO_BLOCK ? NULL : &t->in->drops[drop->next]) {
+		if (pass == 1)
+			first_pass(t, prev, drop->time_ns, drop->cpu_ns);
+		else
+			second_pass(t, prev, drop->time_ns, drop->cpu_ns);
+		dropped += drop->cpu_ns;
+		prev = drop->time_ns;
+	}
+	tail = thread->cpu_ns > sampled + dropped ? thread->cpu_ns - sampled - dropped : 0;
+	if (tail) {
+		uint64_t end = thread->end_ns > prev ? thread->end_ns : prev;
+
+		if (pass == 1)
+			first_pass(t, prev, end, tail);
+		else
+			second_pass(t, prev, end, tail);
+	}
+	if (pass == 1) {
+		thread->sampled_cpu_ns = sampled;
+		thread->dropped_cpu_ns = dropped;
+		thread->samples = samples;
+		t->p->totals.samples += samples;
+		t->p->totals.recovered += flagged;
+		t->p->totals.truncated += cut;
+		t->p->totals.dropped_cpu_s += (double)dropped * 1e-9;
+	}
+}
+
+static int buckets_init(struct buckets *b, struct fah_arena *arena, uint32_t n)
+{
+	size_t room = (size_t)n + 2;
+
+	b->n = n;
+	b->cpu = fah_arena_array(arena, room, sizeof(double));
+	b->steps = fah_arena_array(arena, room, sizeof(double));
+	b->scale = fah_arena_array(arena, room, sizeof(double));
+	b->sum = fah_arena_array(arena, room, sizeof(double));
+	return b->cpu && b->steps && b->scale && b->sum ? 0 : FAH_ERR_NOMEM;
+}
+
+static void buckets_settle(struct buckets *b)
+{
+	double level = 0;
+
+	for (uint32_t i = 0; i < b->n + 2; i++) {
+		level += b->steps[i];
+		b->cpu[i] += level;
+		if (b->cpu[i] < 0) /* by rounding */
+			b->cpu[i] = 0;
+	}
+	/* What lies exactly at the end of the run belongs to the last bucket. */
+	b->cpu[b->n - 1] += b->cpu[b->n];
+	b->cpu[b->n] = 0;
+}
+
+static void buckets_integrate(struct buckets *b)
+{
+	b->scale[b->n] = b->scale[b->n + 1] = b->scale[b->n - 1];
+	for (uint32_t i = 0; i < b->n + 1; i++)
+		b->sum[i + 1] = b->sum[i] + b->scale[i];
+}
+
+/* Put the loose CPU of one coarse bucket where the firm leaves room, and set all scales in it. */
+static double fill(struct timeline *t, uint32_t coarse)
+{
+	uint32_t from = coarse * t->ratio, to = from + t->ratio, i;
+	double loose = t->coarse.cpu[coarse], room = 0, rest = 0, kept = 0, busy = 0;
+
+	if (to > t->fine.n)
+		to = t->fine.n;
+	for (i = from; i < to; i++)
+		if (t->fine.cpu[i] < 1)
+			room += 1 - t->fine.cpu[i];
+	if (loose > room)
+		rest = (loose - room) / (double)(to - from);
+	for (i = from; i < to; i++) {
+		double firm = t->fine.cpu[i], here = firm < 1 ? 1 - firm : 0, cpu;
+
+		here = loose > room ? here + rest : room > 0 ? here * (loose / room) : 0;
+		cpu = firm + here;
+		t->fine.scale[i] = cpu > 1 ? 1 / cpu : 1;
+		kept += here * t->fine.scale[i];
+		busy += cpu > 1 ? 1 : cpu;
+	}
+	t->coarse.scale[coarse] = loose > 0 ? kept / loose : 1;
+	return busy;
+}
+
+static void settle(struct timeline *t)
+{
+	double busy = 0;
+
+	buckets_settle(&t->fine);
+	buckets_settle(&t->coarse);
+	for (uint32_t i = 0; i < t->coarse.n; i++)
+		busy += fill(t, i);
+	buckets_integrate(&t->fine);
+	buckets_integrate(&t->coarse);
+	t->p->totals.on_cpu_s = busy * t->width_ns * 1e-9;
+}
+
+static int by_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int most_alive(const struct fah_profile *p, size_t *ret)
+{
+	_cleanup_(fah_freep) uint64_t *starts = calloc(p->n_threads + 1, sizeof(*starts));
+	_cleanup_(fah_freep) uint64_t *ends = calloc(p->n_threads + 1, sizeof(*ends));
+	size_t alive = 0, most = 0, j = 0;
+
+	if (!starts || !ends)
+		return FAH_ERR_NOMEM;
+	for (size_t i = 0; i < p->n_threads; i++) {
+		starts[i] = p->threads[i].start_ns;
+		ends[i] = p->threads[i].end_ns ? p->threads[i].end_ns : UINT64_MAX;
+	}
+	qsort(starts, p->n_threads, sizeof(*starts), by_u64);
+	qsort(ends, p->n_threads, sizeof(*ends), by_u64);
+	for (size_t i = 0; i < p->n_threads; i++) {
+		while (j < p->n_threads && ends[j] <= starts[i]) {
+			j++;
+			if (alive)
+				alive--;
+		}
+		if (++alive > most)
+			most = alive;
+	}
+	*ret = most;
+	return 0;
+}
+
+/* A capture without its end: the run lasted at least until its last record. */
+static uint64_t last_time(const struct timeline *t)
+{
+	const struct fah_profile *p = t->p;
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < p->n_threads; i++) {
+		const struct fah_thread *thread = &p->threads[i];
+		struct fah_samples_block block;
+		struct fah_sample_item item;
+		uint32_t j;
+
+		last = thread->start_ns > last ? thread->start_ns : last;
+		last = thread->end_ns > last ? thread->end_ns : last;
+		for (j = t->in->chains[i].first_block; j != FAH_NO_BLOCK; j = t->in->blocks[j].next)
+			for (block = t->in->blocks[j].samples; fah_samples_next(&block, &item);)
+				last = item.time_ns > last ? item.time_ns : last;
+		for (j = t->in->chains[i].first_drop; j != FAH_NO_BLOCK; j = t->in->drops[j].next)
+			last = t->in->drops[j].time_ns > last ? t->in->drops[j].time_ns : last;
+	}
+	for (size_t i = 0; i < p->n_processes; i++) {
+		last = p->processes[i].start_ns > last ? p->processes[i].start_ns : last;
+		last = p->processes[i].end_ns > last ? p->processes[i].end_ns : last;
+	}
+	return last;
+}
+
+/* Which group a thread's samples are scaled with. */
+struct strata {
+	uint64_t samples[OCTAVES];
+	uint32_t threads[OCTAVES], group[OCTAVES];
+};
+
+static int octave(const struct fah_profile *p, const struct fah_thread *thread)
+{
+	double period = (double)p->processes[thread->process].period_ns;
+	uint64_t seen = thread->sampled_cpu_ns + thread->dropped_cpu_ns;
+	double periods = (double)(thread->cpu_ns > seen ? thread->cpu_ns : seen) / period;
+	int o = 0;
+
+	if (!(period > 0) || periods >= LONG_PERIODS || !thread->cpu_ns)
+		return -1;
+	for (double limit = LONG_PERIODS / (1 << (OCTAVES - 1)); periods >= limit; limit *= 2)
+		o++;
+	return o;
+}
+
+static void number_strata(struct strata *s, uint32_t *n_groups)
+{
+	uint32_t open = NONE, closed = NONE;
+	uint64_t samples = 0;
+
+	for (int o = 0; o < OCTAVES; o++) {
+		if (!s->threads[o])
+			continue;
+		if (open == NONE) {
+			open = (*n_groups)++;
+			samples = 0;
+		}
+		s->group[o] = open;
+		samples += s->samples[o];
+		if (samples >= GROUP_SAMPLES) {
+			closed = open;
+			open = NONE;
+		}
+	}
+	for (int o = 0; o < OCTAVES && open != NONE && closed != NONE; o++)
+		if (s->threads[o] && s->group[o] == open)
+			s->group[o] = closed;
+}
+
+/* heads[group] is its first thread, next[thread] the one after; NONE ends a list. */
+static int make_groups(const struct fah_profile *p, uint32_t *next, uint32_t **ret_heads,
+		       uint32_t *ret_n)
+{
+	_cleanup_(fah_freep) struct strata *strata = calloc(p->n_processes + 1, sizeof(*strata));
+	uint32_t n = 0, *heads;
+
+	if (!strata)
+		return FAH_ERR_NOMEM;
+	for (size_t i = 0; i < p->n_threads; i++) {
+		const struct fah_thread *thread = &p->threads[i];
+		int o = octave(p, thread);
+
+		if (o >= 0) {
+			strata[thread->process].samples[o] += thread->samples;
+			strata[thread->process].threads[o]++;
+		}
+	}
+	for (size_t i = 0; i < p->n_processes; i++)
+		number_strata(&strata[i], &n);
+	heads = malloc(((size_t)n + p->n_threads + 1) * sizeof(*heads));
+	if (!heads)
+		return FAH_ERR_NOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		heads[i] = NONE;
+	for (uint32_t i = 0; i < p->n_threads; i++) {
+		int o = octave(p, &p->threads[i]);
+		uint32_t group = o < 0 ? n++ : strata[p->threads[i].process].group[o];
+
+		next[i] = o < 0 ? NONE : heads[group];
+		heads[group] = i;
+	}
+	*ret_heads = heads;
+	*ret_n = n;
+	return 0;
+}
+
+/* The group's scratch, scaled to the group's CPU, into the profile. Adds to the sums of weights. */
+static void flush(struct timeline *t, double *weight, double *weight2)
+{
+	double factor = t->group.weight_s > 0 ? t->group.true_s / t->group.weight_s : 0;
+
+	for (size_t i = 0; i < t->n_touched; i++) {
+		struct scratch *c = &t->scratch[t->touched[i]];
+		struct fah_node_cost *cost = &t->p->costs[t->touched[i]];
+
+		for (int k = 0; k < 3; k++)
+			cost->seconds[k] += c->s[k] * factor;
+		cost->samples += c->samples;
+		*c = (struct scratch){0};
+	}
+	t->n_touched = 0;
+	*weight += t->group.weight_s * factor;
+	*weight2 += t->group.weight_s2 * factor * factor;
+}
+
+static int run_groups(struct timeline *t)
+{
+	_cleanup_(fah_freep) uint32_t *next = calloc(t->p->n_threads + 1, sizeof(*next));
+	_cleanup_(fah_freep) uint32_t *heads = NULL;
+	struct fah_totals *totals = &t->p->totals;
+	double weight = 0, weight2 = 0;
+	uint32_t n;
+	int err;
+
+	if (!next)
+		return FAH_ERR_NOMEM;
+	err = make_groups(t->p, next, &heads, &n);
+	if (err < 0)
+		return err;
+	for (uint32_t g = 0; g < n; g++) {
+		uint32_t threads = 0;
+
+		t->group = (struct sums){0};
+		for (uint32_t i = heads[g]; i != NONE; i = next[i]) {
+			double before = t->group.true_s;
+
+			walk(t, i, 2);
+			threads += t->group.true_s > before;
+		}
+		if (!(t->group.weight_s > 0)) {
+			totals->unsampled_threads += threads;
+			totals->unsampled_s += t->group.true_s;
+		}
+		flush(t, &weight, &weight2);
+	}
+	totals->effective_samples = weight2 > 0 ? weight * weight / weight2 : 0;
+	return 0;
+}
+
+int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
+{
+	_cleanup_(fah_arena_release) struct fah_arena arena = FAH_ARENA_INIT;
+	struct timeline t = {.p = p, .in = in};
+	uint64_t wall_ns = in->wall_ns ? in->wall_ns : last_time(&t);
+	size_t alive = 0;
+	uint32_t n;
+	int err;
+
+	p->totals.wall_s = (double)wall_ns * 1e-9;
+	t.wall_ns = wall_ns ? (double)wall_ns : 1;
+	n = t.wall_ns / FINE_NS > FINE_MAX ? FINE_MAX : (uint32_t)(t.wall_ns / FINE_NS) + 1;
+	t.width_ns = t.wall_ns / n;
+	t.per_ns = 1 / t.width_ns;
+	t.ratio = t.width_ns < COARSE_NS ? (uint32_t)(COARSE_NS / t.width_ns) : 1;
+	t.per_coarse = 1.0 / t.ratio;
+
+	p->costs = calloc(p->n_nodes, sizeof(*p->costs));
+	t.scratch = fah_arena_array(&arena, p->n_nodes, sizeof(*t.scratch));
+	t.touched = fah_arena_array(&arena, p->n_nodes, sizeof(*t.touched));
+	if (!p->costs || !t.scratch || !t.touched || buckets_init(&t.fine, &arena, n) < 0 ||
+	    buckets_init(&t.coarse, &arena, (n + t.ratio - 1) / t.ratio) < 0)
+		return FAH_ERR_NOMEM;
+	err = most_alive(p, &alive);
+	if (err < 0)
+		return err;
+	t.slept = alive > 2 ? 2.0 * (double)alive : 4;
+
+	for (uint32_t i = 0; i < p->n_threads; i++)
+		walk(&t, i, 1);
+	settle(&t);
+	err = run_groups(&t);
+	if (err < 0)
+		return err;
+	p->totals.idle_s = p->totals.wall_s - p->totals.on_cpu_s;
+	if (p->totals.idle_s < 0)
+		p->totals.idle_s = 0;
+	p->totals.interval_points = 100 * fah_share_interval(0.5, p->totals.effective_samples);
+	return 0;
+}
