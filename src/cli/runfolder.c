@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "core/err.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,10 +98,18 @@ const char *fah_runfolder_file(const struct fah_runfolder *r, const char *name, 
 void fah_runfolder_remove(struct fah_runfolder *r)
 {
 	char path[FAH_RUN_PATH_MAX + 64];
+	struct dirent *e;
 	char *slash;
+	DIR *dir;
 
 	if (!r->path[0])
 		return;
+	dir = opendir(r->path);
+	while (dir && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			unlinkat(dirfd(dir), e->d_name, 0);
+	if (dir)
+		closedir(dir);
 	rmdir(r->path);
 	slash = strrchr(r->path, '/');
 	if (slash) {

@@ -1,0 +1,306 @@
+/*
+ * cmd_profile.c - the main job: run a script, record it, say where the time went.
+ *
+ * The script runs as itself, unmodified and in place. Its stdout is its own; the summary follows when it
+ * has ended. The exit status is the program's.
+ */
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/term.h"
+#include "capture/reader.h"
+#include "cli/cli.h"
+#include "cli/profile_report.h"
+#include "cli/python.h"
+#include "cli/runfolder.h"
+#include "collect/run.h"
+#include "core/err.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OPT_QUIET = 1, OPT_OUTPUT, OPT_RATE, OPT_PYTHON, OPT_MODULE, OPT_CODE };
+
+static const struct fah_option options[] = {
+	{OPT_QUIET, "quiet", "q", NULL, "print nothing of ours; the files are written as always"},
+	{OPT_OUTPUT, "output-directory", "o", "DIR", "folder for the results (default: performance)"},
+	{OPT_RATE, "rate", NULL, "HZ", "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
+	{OPT_PYTHON, "python", NULL, "PYTHON", "interpreter (default: the active virtualenv's, else python3)"},
+	{OPT_MODULE, "module", NULL, "MODULE", "run a module, as python -m does, in place of a file"},
+	{OPT_CODE, "code", NULL, "CODE", "run a piece of code, as python -c does, in place of a file"},
+	{0},
+};
+
+#define MAX_COPY ((size_t)64 << 20)
+
+struct job {
+	const char *output, *python_asked, *module, *code, *file;
+	bool quiet;
+	double rate;
+	int n_rest;
+	char **rest; /* the program's own arguments */
+	char python[FAH_RUN_PATH_MAX];
+	char name[256]; /* of the run folder */
+	char *command;  /* as it was typed */
+};
+
+static int take_option(struct job *job, int option, const char *value)
+{
+	switch (option) {
+	case OPT_QUIET:
+		job->quiet = true;
+		return 0;
+	case OPT_OUTPUT:
+		job->output = value;
+		return 0;
+	case OPT_RATE:
+		if (!fah_parse_rate(value, &job->rate))
+			return fah_fail("profile: --rate %s is no rate; 250 or 1khz are", value);
+		return 0;
+	case OPT_PYTHON:
+		job->python_asked = value;
+		return 0;
+	case OPT_MODULE:
+		job->module = value;
+		return 0;
+	default:
+		job->code = value;
+		return 0;
+	}
+}
+
+/*
+ * Our options are ours before and after FILE; the first argument that is none of ours, or what
+ * stands behind "--", begins the program's. 0, an exit status, or -1: help was printed.
+ */
+static int parse(struct job *job, const struct fah_command *cmd, int argc, char **argv)
+{
+	bool chosen = false;
+	struct fah_args a;
+	int arg, status;
+
+	fah_args_init(&a, cmd, argc, argv);
+	for (;;) {
+		arg = chosen ? fah_args_next_known(&a) : fah_args_next(&a);
+		if (arg == FAH_ARG_HELP)
+			return -1;
+		if (arg == FAH_ARG_ERROR)
+			return FAH_STATUS_USAGE;
+		if (arg == FAH_ARG_OPERAND && !chosen) {
+			job->file = a.value;
+		} else if (arg == FAH_ARG_OPERAND) {
+			a.at--;
+			break;
+		} else if (arg == FAH_ARG_DASHES && !chosen && a.at < argc) {
+			job->file = argv[a.at++]; /* profile -- FILE: a name that starts with a dash */
+			break;
+		} else if (arg <= 0) {
+			break;
+		} else {
+			status = take_option(job, arg, a.value);
+			if (status)
+				return status;
+		}
+		chosen = job->file || job->module || job->code;
+	}
+	job->n_rest = argc - a.at;
+	job->rest = argv + a.at;
+	if (!job->file && !job->module && !job->code)
+		return fah_fail("profile: which script? fixingahole profile FILE (or --module M, --code C)");
+	if (!!job->file + !!job->module + !!job->code > 1)
+		return fah_fail("profile: one of FILE, --module and --code, not several");
+	return 0;
+}
+
+static int check_file(const char *file)
+{
+	struct stat st;
+
+	if (stat(file, &st) < 0)
+		return errno == ENOENT ? fah_fail("%s: no such file", file)
+				       : fah_fail_err(FAH_ERR_SYS, "%s", file);
+	if (S_ISDIR(st.st_mode))
+		return fah_fail("%s is a folder; profile takes a script, or --module for a package", file);
+	if (!S_ISREG(st.st_mode))
+		return fah_fail("%s is not a regular file", file);
+	if (access(file, R_OK) < 0)
+		return fah_fail_err(FAH_ERR_SYS, "%s", file);
+	return 0;
+}
+
+/* The run folder's name: the script's without .py, a module's, or "code". */
+static void choose_name(struct job *job)
+{
+	const char *name = job->file ? fah_basename(job->file) : job->module ? job->module : "code";
+	size_t n = strlen(name);
+
+	if (job->file && n > 3 && !strcmp(name + n - 3, ".py"))
+		n -= 3;
+	snprintf(job->name, sizeof(job->name), "%.*s", (int)(n < 200 ? n : 200), name);
+}
+
+/* "fixingahole profile ..." with quotes where a shell would need them. */
+static char *join_command(const struct fah_command *cmd, int argc, char **argv)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	fah_strbuf_addf(&sb, "fixingahole %s", cmd->name);
+	for (int i = 0; i < argc; i++) {
+		bool plain = argv[i][0] && !argv[i][strcspn(argv[i], " \t\n'\"\\$&|;<>()*?`#~")];
+
+		fah_strbuf_addc(&sb, ' ');
+		if (plain) {
+			fah_strbuf_adds(&sb, argv[i]);
+			continue;
+		}
+		fah_strbuf_addc(&sb, '\'');
+		for (const char *s = argv[i]; *s; s++)
+			fah_strbuf_adds(&sb, *s == '\'' ? "'\\''" : (char[]){*s, 0});
+		fah_strbuf_addc(&sb, '\'');
+	}
+	return fah_strbuf_take(&sb);
+}
+
+/* The code as it was run, for the record; a failure here is no reason not to run. */
+static void keep_copy(const struct job *job, const struct fah_runfolder *folder)
+{
+	char path[FAH_RUN_PATH_MAX + 64];
+	_cleanup_(fah_freep) char *text = NULL;
+	size_t len;
+
+	if (job->code)
+		fah_file_replace(fah_runfolder_file(folder, "code.py", path), job->code, strlen(job->code));
+	else if (job->file && fah_file_read(job->file, MAX_COPY, &text, &len) == 0)
+		fah_file_replace(fah_runfolder_file(folder, fah_basename(job->file), path), text, len);
+}
+
+static char **program_argv(const struct job *job)
+{
+	char **argv = calloc((size_t)job->n_rest + 4, sizeof(*argv));
+	int n = 0;
+
+	if (!argv)
+		return NULL;
+	argv[n++] = (char *)(uintptr_t)job->python;
+	if (job->module || job->code) {
+		argv[n++] = (char *)(uintptr_t)(job->module ? "-m" : "-c");
+		argv[n++] = (char *)(uintptr_t)(job->module ? job->module : job->code);
+	} else {
+		argv[n++] = (char *)(uintptr_t)job->file;
+	}
+	for (int i = 0; i < job->n_rest; i++)
+		argv[n++] = job->rest[i];
+	return argv;
+}
+
+static int exit_status(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static double test_rate(void)
+{
+	const char *text = getenv("FIXINGAHOLE_TEST_HZ");
+	double hz = 0;
+
+	return text && fah_parse_rate(text, &hz) ? hz : 0;
+}
+
+static int run(const struct job *job, struct fah_runfolder *folder, struct fah_run_result *result)
+{
+	char capture[FAH_RUN_PATH_MAX + 64], cwd[FAH_RUN_PATH_MAX] = "", script[FAH_RUN_PATH_MAX] = "";
+	_cleanup_(fah_freep) char **argv = program_argv(job);
+	const char *meta[] = {
+		"command", job->command, "cwd",   cwd,	  "root", cwd,
+		"script",  script,       "python", job->python, NULL,
+	};
+	struct fah_run_options opt = {
+		.argv = argv,
+		.capture_path = fah_runfolder_file(folder, "profile.fah", capture),
+		.rate = job->rate,
+		.test_hz = test_rate(),
+		.meta = meta,
+	};
+	int err;
+
+	if (!argv)
+		return fah_fail_err(FAH_ERR_NOMEM, "profile");
+	if (!getcwd(cwd, sizeof(cwd)))
+		cwd[0] = 0;
+	if (job->file && !realpath(job->file, script))
+		script[0] = 0;
+	err = fah_run(&opt, result);
+	if (err < 0)
+		return fah_fail_err(err, "cannot record to %s", capture);
+	if (result->start_errno) {
+		errno = result->start_errno;
+		fah_fail_err(FAH_ERR_SYS, "cannot start %s", job->python);
+		return FAH_STATUS_NOT_STARTED;
+	}
+	return 0;
+}
+
+static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
+{
+	struct job job = {.output = "performance"};
+	_cleanup_(fah_freep) char *command = NULL;
+	struct fah_runfolder folder;
+	struct fah_run_result result;
+	int status = parse(&job, cmd, argc, argv);
+
+	if (status)
+		return status < 0 ? FAH_STATUS_OK : status;
+	if (job.rate > FAH_RATE_MAX)
+		return fah_fail("profile: --rate: thread CPU timers give at most %g Hz (and no more than the "
+				"kernel's tick)",
+				FAH_RATE_MAX);
+	status = job.file ? check_file(job.file) : 0;
+	if (!status)
+		status = fah_python_choose(job.python_asked, job.python, sizeof(job.python));
+	if (status)
+		return status;
+	choose_name(&job);
+	job.command = command = join_command(cmd, argc, argv);
+	status = fah_runfolder_make(&folder, job.output, job.name);
+	if (status)
+		return status;
+	keep_copy(&job, &folder);
+	status = run(&job, &folder, &result);
+	if (status) {
+		fah_runfolder_remove(&folder);
+		return status;
+	}
+	fah_profile_report(&folder, &result, job.quiet);
+	return exit_status(result.wait_status);
+}
+
+static const char *const examples[] = {
+	"fixingahole profile script.py",
+	"run script.py and say where its time goes",
+	"fixingahole profile -o /tmp/results script.py --size 10",
+	"results elsewhere; --size 10 is the script's own",
+	"fixingahole profile --module json.tool data.json",
+	"a module",
+	NULL,
+};
+
+const struct fah_command fah_cmd_profile = {
+	.name = "profile",
+	.usage = "FILE | --module M | --code C [OPTIONS] [ARGUMENTS]",
+	.summary = "run a script and say where its time goes, by function and by line",
+	.description =
+		"Runs a Python script and samples it while it runs: its threads and its child processes, in Python, "
+		"in native code and in the kernel. Nothing has to be installed in the script's environment.\n\n"
+		"When the program has ended, a summary is printed, and the folder performance/<script>/<UTC date_time>/ "
+		"holds a copy of the code, profile_summary.txt, profile_results.txt (the cost of each line) and "
+		"profile.fah (the recording, for fixingahole inspect).\n\n"
+		"Options may stand before and after FILE; the first argument that is none of these, or what follows "
+		"--, belongs to the script. The exit status is the script's own.",
+	.options = options,
+	.examples = examples,
+	.run = cmd_profile,
+};

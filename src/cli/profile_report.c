@@ -1,0 +1,125 @@
+/* profile_report.c - see profile_report.h. All numbers come from the capture just written. */
+#include "cli/profile_report.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/term.h"
+#include "capture/reader.h"
+#include "cli/cli.h"
+#include "core/err.h"
+#include "model/profile.h"
+#include "report/lines.h"
+#include "report/summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_DIRS 4
+#define MAX_IGNORE 8
+
+/* What a report blames: code below the current folder or the script's, without what was installed. */
+struct scope {
+	struct fah_scope scope;
+	const char *dirs[MAX_DIRS], *ignore[MAX_IGNORE];
+	char script_dir[FAH_RUN_PATH_MAX], venv[FAH_RUN_PATH_MAX + 16], git[FAH_RUN_PATH_MAX + 16];
+};
+
+static void set_scope(struct scope *s, const struct fah_profile *p, const struct fah_runfolder *folder)
+{
+	const char *root = fah_profile_meta(p, "root"), *script = fah_profile_meta(p, "script");
+	const char *venv = getenv("VIRTUAL_ENV");
+	size_t n = 0;
+	char *slash;
+
+	memset(s, 0, sizeof(*s));
+	if (root && root[0]) {
+		s->dirs[n++] = root;
+		snprintf(s->venv, sizeof(s->venv), "%.4000s/.venv", root);
+		snprintf(s->git, sizeof(s->git), "%.4000s/.git", root);
+		s->ignore[s->scope.n_ignore++] = s->venv;
+		s->ignore[s->scope.n_ignore++] = s->git;
+	}
+	if (script && script[0]) {
+		snprintf(s->script_dir, sizeof(s->script_dir), "%s", script);
+		slash = strrchr(s->script_dir, '/');
+		if (slash)
+			*slash = 0;
+		s->dirs[n++] = s->script_dir;
+	}
+	s->dirs[n++] = "<string>"; /* --code */
+	s->ignore[s->scope.n_ignore++] = folder->output;
+	if (venv && venv[0] == '/')
+		s->ignore[s->scope.n_ignore++] = venv;
+	s->scope.dirs = s->dirs;
+	s->scope.n_dirs = n;
+	s->scope.ignore = s->ignore;
+}
+
+typedef int (*report_fn)(FILE *out, struct fah_profile *p, const struct fah_report_options *o);
+
+static int write_file(const struct fah_runfolder *folder, const char *name, report_fn report,
+		      struct fah_profile *p, const struct fah_report_options *o)
+{
+	_cleanup_(fah_outfile_abort) struct fah_outfile file = {0};
+	char path[FAH_RUN_PATH_MAX + 64];
+	int err = fah_outfile_open(&file, fah_runfolder_file(folder, name, path));
+
+	if (err == 0)
+		err = report(file.f, p, o);
+	return err < 0 ? err : fah_outfile_commit(&file);
+}
+
+FAH_DEFINE_FREEP(struct fah_reader *, fah_reader_free)
+FAH_DEFINE_FREEP(struct fah_profile *, fah_profile_free)
+
+static int report(const struct fah_runfolder *folder, const struct fah_run_result *result, bool quiet)
+{
+	_cleanup_(fah_reader_freep) struct fah_reader *reader = NULL;
+	_cleanup_(fah_profile_freep) struct fah_profile *p = NULL;
+	struct fah_report_options o = {0};
+	char path[FAH_RUN_PATH_MAX + 64];
+	struct scope scope;
+	int err, err_lines;
+
+	(void)result;
+	err = fah_reader_new(fah_runfolder_file(folder, "profile.fah", path), &reader);
+	if (err == 0)
+		err = fah_profile_load(reader, &p);
+	if (err < 0)
+		return err;
+	set_scope(&scope, p, folder);
+	o.command = fah_profile_meta(p, "command");
+	o.root = fah_profile_meta(p, "root");
+	o.scope = &scope.scope;
+	o.utf8 = true; /* files are UTF-8 */
+	err = write_file(folder, "profile_summary.txt", fah_report_summary, p, &o);
+	err_lines = write_file(folder, "profile_results.txt", fah_report_lines, p, &o);
+	if (err == 0)
+		err = err_lines;
+	if (!quiet) {
+		int saved = errno;
+
+		o.width = fah_term_width(STDOUT_FILENO);
+		o.colour = fah_term_color(STDOUT_FILENO);
+		o.utf8 = fah_term_utf8();
+		fah_report_summary(stdout, p, &o);
+		printf("Results: %s\n", folder->path);
+		fflush(stdout);
+		errno = saved;
+	}
+	return err;
+}
+
+void fah_profile_report(const struct fah_runfolder *folder, const struct fah_run_result *result, bool quiet)
+{
+	int err = result->capture_err;
+
+	errno = result->capture_errno;
+	if (err == 0)
+		err = report(folder, result, quiet);
+	if (err < 0 && !quiet)
+		fah_fail_err(err, "the results in %s are not complete", folder->path);
+}

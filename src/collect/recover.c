@@ -1,0 +1,84 @@
+/* recover.c - see recover.h. */
+#include "collect/recover.h"
+
+#include "base/cleanup.h"
+#include "capture/reader.h"
+#include "capture/writer.h"
+#include "collect/drain.h"
+#include "collect/session.h"
+#include "core/err.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+FAH_DEFINE_FREEP(struct fah_reader *, fah_reader_free)
+FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
+FAH_DEFINE_FREEP(struct fah_drain *, fah_drain_free)
+
+struct leftover {
+	struct fah_session session;
+	uint64_t start_mono_ns;
+	long collector;
+};
+
+static void take_meta(struct leftover *l, const struct fah_str *key, const struct fah_str *value)
+{
+	char text[FAH_SESSION_PATH_MAX];
+
+	if (value->len >= sizeof(text))
+		return;
+	memcpy(text, value->p, value->len);
+	text[value->len] = 0;
+	if (key->len == 7 && !memcmp(key->p, "session", 7))
+		strcpy(l->session.dir, text);
+	else if (key->len == 13 && !memcmp(key->p, "start_mono_ns", 13))
+		l->start_mono_ns = strtoull(text, NULL, 10);
+	else if (key->len == 13 && !memcmp(key->p, "collector_pid", 13))
+		l->collector = strtol(text, NULL, 10);
+}
+
+/* Is there something to add? Reads all of the capture, so its state is known afterwards. */
+static bool needs_recovery(struct fah_reader *r, struct leftover *l)
+{
+	struct fah_reader_state state;
+	struct fah_record rec;
+	struct fah_str key, value;
+
+	while (fah_reader_next(r, &rec) > 0) {
+		struct fah_cursor c = {rec.payload, rec.payload + rec.len, false};
+
+		while (rec.type == FAH_REC_META && fah_decode_meta(&c, &key, &value) > 0)
+			take_meta(l, &key, &value);
+	}
+	fah_reader_state(r, &state);
+	return state.partial && !state.complete && l->session.dir[0] && l->collector > 0 &&
+	       access(l->session.dir, W_OK | X_OK) == 0 &&
+	       kill((pid_t)l->collector, 0) < 0 && errno == ESRCH;
+}
+
+int fah_recover(const char *path)
+{
+	_cleanup_(fah_reader_freep) struct fah_reader *r = NULL;
+	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
+	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
+	struct leftover l = {0};
+	int err = fah_reader_new(path, &r);
+
+	if (err < 0)
+		return err;
+	if (!needs_recovery(r, &l))
+		return 0;
+	err = fah_writer_resume(path, r, &w);
+	if (err == 0)
+		err = fah_drain_new(l.session.dir, w, l.start_mono_ns, &d);
+	if (err < 0)
+		return err;
+	fah_drain_finish(d);
+	fah_writer_flush(w);
+	fah_session_remove(&l.session);
+	return 1;
+}
