@@ -181,5 +181,8 @@ int fah_samples_open(const struct fah_record *rec, struct fah_samples_block *ret
 	ret->thread = get_u32(&ret->c);
 	count = fah_get_varint(&ret->c);
 	ret->time_ns = fah_get_varint(&ret->c);
+	ret->usual_us = fah_get_varint(&ret->c);
+	if (ret->usual_us >= FAH_US_MAX)
+		return FAH_ERR_DAMAGED;
 	return check_count(&ret->c, count, &ret->left);
 }

@@ -35,10 +35,11 @@ enum fah_record_type {
 	FAH_REC_PROCESS = 5,
 	/* process, tid, start (ns since the run's start), name str; ids count from 1 */
 	FAH_REC_THREAD = 6,
-	/* thread, count, base time (ns since the run's start), then count times { CPU (us) since
-	 * the thread's previous sample, zigzag(time (us) since the previous - that CPU), node << 5
-	 * | flags (core/segment.h enum fah_sample_flag) }: CPU is regular and the difference is the
-	 * waiting, so a thread that computes takes 3 bytes and the node's */
+	/* thread, count, base time (ns since the run's start), usual CPU (us), then count times
+	 * { zigzag(CPU (us) since the thread's previous sample - usual), zigzag(time (us) since the
+	 * previous sample - that CPU), node << 5 | flags (core/segment.h enum fah_sample_flag) }.
+	 * The CPU between samples is regular and the second number is the waiting, so a sample of a
+	 * thread that computes takes 2 bytes and the node's */
 	FAH_REC_SAMPLES = 7,
 	/* thread, time ns, enum fah_drop, count, CPU ns without a stack */
 	FAH_REC_DROPS = 8,

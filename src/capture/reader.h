@@ -113,6 +113,7 @@ int fah_nodes_open(const struct fah_record *rec, struct fah_nodes_block *ret);
 struct fah_samples_block {
 	struct fah_cursor c;
 	uint32_t thread, left;
+	uint64_t usual_us;
 	uint64_t time_ns; /* of the last item taken; before the first: the base */
 };
 struct fah_sample_item {
@@ -121,23 +122,43 @@ struct fah_sample_item {
 };
 int fah_samples_open(const struct fah_record *rec, struct fah_samples_block *ret);
 
-/* A varint of up to 8 bytes without a branch on its length, which in these blocks is hard to
- * foresee; longer ones, and the last 8 bytes of a payload, take the careful way. */
-static inline uint64_t fah_block_varint(struct fah_cursor *c)
+/* The 7-bit groups of up to 8 bytes of a varint, moved together. */
+static inline uint64_t fah_squeeze(uint64_t x)
 {
-	uint64_t x, stop;
-
-	if (c->end - c->p < 8)
-		return fah_get_varint(c);
-	memcpy(&x, c->p, 8);
-	stop = ~x & 0x8080808080808080ull;
-	if (!stop)
-		return fah_get_varint(c);
-	c->p += (__builtin_ctzll(stop) >> 3) + 1;
-	x &= (stop ^ (stop - 1)) & 0x7f7f7f7f7f7f7f7full;
+	x &= 0x7f7f7f7f7f7f7f7full;
 	x = (x & 0x007f007f007f007full) | (x & 0x7f007f007f007f00ull) >> 1;
 	x = (x & 0x00003fff00003fffull) | (x & 0x3fff00003fff0000ull) >> 2;
 	return (x & 0x000000000fffffffull) | (x & 0x0fffffff00000000ull) >> 4;
+}
+
+/*
+ * Three varints. Their lengths are hard to foresee, so where all lie within 8 bytes, as nearly
+ * always, they are taken without a branch on them; near the end of the payload one by one.
+ */
+static inline void fah_get_varint3(struct fah_cursor *c, uint64_t v[3])
+{
+	uint64_t x, first, second, third;
+	unsigned n1, n2, n3; /* bits up to the end of each */
+
+	if (c->end - c->p >= 8) {
+		memcpy(&x, c->p, 8);
+		first = ~x & 0x8080808080808080ull;
+		second = first & (first - 1);
+		third = second & (second - 1);
+		if (third) {
+			n1 = (unsigned)__builtin_ctzll(first) + 1;
+			n2 = (unsigned)__builtin_ctzll(second) + 1;
+			n3 = (unsigned)__builtin_ctzll(third) + 1;
+			c->p += n3 / 8;
+			v[0] = fah_squeeze(x & ((1ull << n1) - 1));
+			v[1] = fah_squeeze(x >> n1 & ((1ull << (n2 - n1)) - 1));
+			v[2] = fah_squeeze(x >> n2 & ((1ull << (n3 - n2)) - 1));
+			return;
+		}
+	}
+	v[0] = fah_get_varint(c);
+	v[1] = fah_get_varint(c);
+	v[2] = fah_get_varint(c);
 }
 
 /* Nothing that a capture counts in us lasts longer: 2^48 us are nine years. */
@@ -146,39 +167,37 @@ static inline uint64_t fah_block_varint(struct fah_cursor *c)
 /* false: no more, or the block is damaged there (b->c.bad). */
 static inline bool fah_nodes_next(struct fah_nodes_block *b, struct fah_node_item *ret)
 {
-	uint64_t distance, function, line;
+	uint64_t v[3];
 
 	if (!b->left)
 		return false;
 	b->left--;
-	distance = fah_block_varint(&b->c);
-	function = fah_block_varint(&b->c);
-	line = fah_block_varint(&b->c);
-	if ((distance | function | line) >> 32)
+	fah_get_varint3(&b->c, v);
+	if ((v[0] | v[1] | v[2]) >> 32)
 		b->c.bad = true;
-	ret->distance = (uint32_t)distance;
-	ret->function = (uint32_t)function;
-	ret->line = (uint32_t)line;
+	ret->distance = (uint32_t)v[0];
+	ret->function = (uint32_t)v[1];
+	ret->line = (uint32_t)v[2];
 	return !b->c.bad;
 }
 
 static inline bool fah_samples_next(struct fah_samples_block *b, struct fah_sample_item *ret)
 {
-	uint64_t cpu, dt, tail;
+	uint64_t v[3], cpu, dt;
 
 	if (!b->left)
 		return false;
 	b->left--;
-	cpu = fah_block_varint(&b->c);
-	dt = cpu + (uint64_t)fah_unzigzag(fah_block_varint(&b->c));
-	tail = fah_block_varint(&b->c);
-	if ((cpu | dt) >= FAH_US_MAX || tail >> 37)
+	fah_get_varint3(&b->c, v);
+	cpu = b->usual_us + (uint64_t)fah_unzigzag(v[0]);
+	dt = cpu + (uint64_t)fah_unzigzag(v[1]);
+	if ((cpu | dt) >= FAH_US_MAX || v[2] >> 37)
 		b->c.bad = true;
 	b->time_ns += dt * 1000;
 	ret->time_ns = b->time_ns;
 	ret->cpu_ns = cpu * 1000;
-	ret->node = (uint32_t)(tail >> 5);
-	ret->flags = (uint32_t)(tail & 31);
+	ret->node = (uint32_t)(v[2] >> 5);
+	ret->flags = (uint32_t)(v[2] & 31);
 	return !b->c.bad;
 }
 

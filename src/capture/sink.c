@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #define OUT_FULL (64u << 10)
+#define RESERVE_STEP (256u << 10)
 
 static uint8_t *put_u32(uint8_t *p, uint32_t v)
 {
@@ -74,6 +75,15 @@ static int try_open(const char *partial, int *ret_fd)
 	return 1;
 }
 
+static bool allocate(struct fah_sink *s, uint64_t end)
+{
+	while (fallocate(s->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)end) < 0)
+		if (errno != EINTR)
+			return false;
+	s->reserved = end;
+	return true;
+}
+
 /* Ask the file system for room up to `end`. false: there is none. */
 static bool promise(struct fah_sink *s, uint64_t end)
 {
@@ -86,12 +96,9 @@ static bool promise(struct fah_sink *s, uint64_t end)
 	}
 	if (s->no_reserve || end <= s->reserved)
 		return true;
-	do {
-		if (fallocate(s->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)end) == 0) {
-			s->reserved = end;
-			return true;
-		}
-	} while (errno == EINTR);
+	/* In steps, because each asking takes up to a ms; near the end of the disk, exactly. */
+	if (allocate(s, end + RESERVE_STEP) || allocate(s, end))
+		return true;
 	if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
 		return false;
 	s->no_reserve = true; /* not supported here: the writes themselves will tell */

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "capture/reader.h"
 #include "capture/sink.h"
 #include "core/err.h"
 #include "core/segment.h"
@@ -19,8 +20,10 @@
 
 #define BLOCK_BYTES 4096u
 #define ITEM_MAX (3 * FAH_VARINT_MAX)
-#define BLOCK_HEAD_MAX (3 * FAH_VARINT_MAX)
-#define TEXT_MAX (1u << 20) /* of one string; what is longer is cut */
+#define BLOCK_HEAD_MAX (4 * FAH_VARINT_MAX)
+#define US_LIMIT (FAH_US_MAX / 2) /* what a reader accepts, with room for the rest */
+#define ONE_BYTE 64		  /* differences below this take one byte */
+#define TEXT_MAX (1u << 20)	  /* of one string; what is longer is cut */
 
 struct block {
 	uint8_t *buf; /* BLOCK_BYTES, made at the first item */
@@ -32,7 +35,9 @@ struct thread {
 	struct block block;
 	uint64_t base_ns, time_ns; /* of the block; of its last sample, as a reader will have it */
 	uint64_t cpu_rest_ns;	   /* less than 1 us, so that the sum over samples is right */
-	uint32_t next_dirty;	   /* list of threads with samples waiting, ended by 0 */
+	uint64_t usual_us;	   /* of the block */
+	uint64_t last_us, next_usual_us; /* CPU that came twice in a row: the next block's usual */
+	uint32_t next_dirty;		 /* list of threads with samples waiting, ended by 0 */
 	bool dirty;
 };
 
@@ -244,6 +249,7 @@ static void send_samples(struct fah_writer *w, uint32_t id)
 	p = fah_put_varint(p, id);
 	p = fah_put_varint(p, t->block.count);
 	p = fah_put_varint(p, t->base_ns);
+	p = fah_put_varint(p, t->usual_us);
 	block_send(w, &t->block, FAH_REC_SAMPLES, head, (size_t)(p - head));
 }
 
@@ -277,17 +283,25 @@ void fah_writer_sample(struct fah_writer *w, uint32_t thread, uint64_t time_ns, 
 		w->sink.loss.records++;
 		return;
 	}
+	if (cpu_ns > US_LIMIT * 1000)
+		cpu_ns = US_LIMIT * 1000;
 	cpu_ns += t->cpu_rest_ns;
 	cpu_us = cpu_ns / 1000;
 	t->cpu_rest_ns = cpu_ns % 1000;
+	if (cpu_us < t->last_us + ONE_BYTE && t->last_us < cpu_us + ONE_BYTE)
+		t->next_usual_us = cpu_us;
+	t->last_us = cpu_us;
 	if (!t->block.count) { /* as if it had never waited: one byte */
+		t->usual_us = t->next_usual_us ? t->next_usual_us : cpu_us;
 		t->base_ns = time_ns > cpu_us * 1000 ? time_ns - cpu_us * 1000 : 0;
 		t->time_ns = t->base_ns;
 	}
 	since_us = time_ns > t->time_ns ? (time_ns - t->time_ns) / 1000 : 0;
+	if (since_us > US_LIMIT)
+		since_us = US_LIMIT;
 	t->time_ns += since_us * 1000;
 
-	p = fah_put_varint(p, cpu_us);
+	p = fah_put_varint(p, fah_zigzag((int64_t)(cpu_us - t->usual_us)));
 	p = fah_put_varint(p, fah_zigzag((int64_t)(since_us - cpu_us)));
 	p = fah_put_varint(p, (uint64_t)node << 5 | (flags & 31));
 	t->block.len = (size_t)(p - t->block.buf);

@@ -1,0 +1,242 @@
+/*
+ * text.c - records as text. One table of record types serves the printing and the check that
+ * doc/format.md knows them all. Contents that can't be decoded print as "damaged", never stop it.
+ */
+#include "capture/text.h"
+
+#include "capture/words.h"
+#include "core/err.h"
+#include "core/segment.h"
+
+#include <inttypes.h>
+
+/* Append the contents, without the newline of the first line. 0 or FAH_ERR_DAMAGED. */
+typedef int print_fn(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out);
+
+static void quote(struct fah_strbuf *out, struct fah_str s)
+{
+	fah_strbuf_addc(out, '"');
+	fah_strbuf_add_printable(out, s.p, s.len);
+	fah_strbuf_addc(out, '"');
+}
+
+static int print_meta(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_cursor c = {rec->payload, rec->payload + rec->len, false};
+	struct fah_str key, value;
+	int err;
+
+	while ((err = fah_decode_meta(&c, &key, &value)) > 0) {
+		fah_strbuf_addc(out, ' ');
+		fah_strbuf_add_printable(out, key.p, key.len);
+		fah_strbuf_addc(out, '=');
+		quote(out, value);
+	}
+	return err;
+}
+
+static int print_string(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_str s;
+	int err = fah_decode_string(rec, &s);
+
+	fah_strbuf_addf(out, " %u ", ++t->strings);
+	if (err == 0)
+		quote(out, s);
+	return err;
+}
+
+static int print_function(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_function f;
+	int err = fah_decode_function(rec, &f);
+
+	fah_strbuf_addf(out, " %u", ++t->functions);
+	if (err == 0)
+		fah_strbuf_addf(out, " file=%u name=%u qualname=%u first_line=%u", f.file, f.name,
+				f.qualname, f.first_line);
+	return err;
+}
+
+static int print_nodes(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_nodes_block block;
+	struct fah_node_item item;
+	int err = fah_nodes_open(rec, &block);
+
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(out, " count=%u", block.left);
+	while (fah_nodes_next(&block, &item)) {
+		t->nodes++;
+		fah_strbuf_addf(out, "\n  %u parent=", t->nodes);
+		if (item.distance && item.distance <= t->nodes)
+			fah_strbuf_addf(out, "%u", t->nodes - item.distance);
+		else
+			fah_strbuf_adds(out, "?");
+		fah_strbuf_addf(out, " function=%u line=%u", item.function, item.line);
+	}
+	return block.c.bad ? FAH_ERR_DAMAGED : 0;
+}
+
+static int print_process(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_process p;
+	int err = fah_decode_process(rec, &p);
+
+	fah_strbuf_addf(out, " %u", ++t->processes);
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(out,
+			" pid=%u ppid=%u forked=%u python=%08x start=%" PRIu64 " period=%" PRIu64
+			" clock=%u cmdline=",
+			p.pid, p.ppid, p.forked, p.python_version, p.start_ns, p.period_ns,
+			p.clock);
+	quote(out, p.cmdline);
+	return 0;
+}
+
+static int print_thread(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_thread thread;
+	int err = fah_decode_thread(rec, &thread);
+
+	fah_strbuf_addf(out, " %u", ++t->threads);
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(out, " process=%u tid=%u start=%" PRIu64 " name=", thread.process,
+			thread.tid, thread.start_ns);
+	quote(out, thread.name);
+	return 0;
+}
+
+static int print_samples(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_samples_block block;
+	struct fah_sample_item item;
+	int err = fah_samples_open(rec, &block);
+
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(out, " thread=%u count=%u base=%" PRIu64 " usual=%" PRIu64, block.thread,
+			block.left, block.time_ns, block.usual_us);
+	while (fah_samples_next(&block, &item))
+		fah_strbuf_addf(out, "\n  time=%" PRIu64 " cpu=%" PRIu64 " node=%u %s%s%s%s",
+				item.time_ns, item.cpu_ns, item.node, fah_where_words(item.flags),
+				item.flags & FAH_SAMPLE_TRUNCATED ? " truncated" : "",
+				item.flags & FAH_SAMPLE_RECOVERED ? " recovered" : "",
+				item.flags & FAH_SAMPLE_NO_PYTHON ? " no-python" : "");
+	return block.c.bad ? FAH_ERR_DAMAGED : 0;
+}
+
+static int print_drops(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_drops d;
+	int err = fah_decode_drops(rec, &d);
+
+	if (err == 0)
+		fah_strbuf_addf(out,
+				" thread=%u time=%" PRIu64 " count=%" PRIu64 " cpu=%" PRIu64
+				" reason=%u (%s)",
+				d.thread, d.time_ns, d.count, d.cpu_ns, d.reason,
+				fah_drop_words(d.reason));
+	return err;
+}
+
+static int print_thread_end(struct fah_text *t, const struct fah_record *rec,
+			    struct fah_strbuf *out)
+{
+	struct fah_rec_thread_end e;
+	int err = fah_decode_thread_end(rec, &e);
+
+	if (err == 0)
+		fah_strbuf_addf(out, " thread=%u time=%" PRIu64 " cpu=%" PRIu64, e.thread,
+				e.time_ns, e.cpu_ns);
+	return err;
+}
+
+static int print_process_end(struct fah_text *t, const struct fah_record *rec,
+			     struct fah_strbuf *out)
+{
+	struct fah_rec_process_end e;
+	int err = fah_decode_process_end(rec, &e);
+	uint32_t i;
+
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(out,
+			" process=%u time=%" PRIu64 " user=%" PRIu64 " system=%" PRIu64
+			" max_rss=%" PRIu64 " samples=%" PRIu64 " recovered=%" PRIu64 " drops=",
+			e.process, e.time_ns, e.user_ns, e.system_ns, e.max_rss_bytes, e.samples,
+			e.recovered);
+	for (i = 0; i < e.n_drops; i++)
+		fah_strbuf_addf(out, "%s%" PRIu64, i ? "," : "", e.drops[i]);
+	fah_strbuf_addf(out, " status=%u (%s) reason=", e.status, fah_status_words(e.status));
+	quote(out, e.reason);
+	return 0;
+}
+
+static int print_end(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_end e;
+	int err = fah_decode_end(rec, &e);
+
+	if (err == 0)
+		fah_strbuf_addf(out,
+				" wall=%" PRIu64 " user=%" PRIu64 " system=%" PRIu64
+				" max_rss=%" PRIu64 " wait_status=0x%x lost_records=%" PRIu64
+				" lost_bytes=%" PRIu64,
+				e.wall_ns, e.user_ns, e.system_ns, e.max_rss_bytes, e.wait_status,
+				e.lost_records, e.lost_bytes);
+	return err;
+}
+
+static const struct record_type {
+	enum fah_record_type type;
+	const char *name;
+	print_fn *print;
+} record_types[] = {
+	{FAH_REC_META, "META", print_meta},
+	{FAH_REC_STRING, "STRING", print_string},
+	{FAH_REC_FUNCTION, "FUNCTION", print_function},
+	{FAH_REC_NODES, "NODES", print_nodes},
+	{FAH_REC_PROCESS, "PROCESS", print_process},
+	{FAH_REC_THREAD, "THREAD", print_thread},
+	{FAH_REC_SAMPLES, "SAMPLES", print_samples},
+	{FAH_REC_DROPS, "DROPS", print_drops},
+	{FAH_REC_THREAD_END, "THREAD_END", print_thread_end},
+	{FAH_REC_PROCESS_END, "PROCESS_END", print_process_end},
+	{FAH_REC_END, "END", print_end},
+};
+
+static const struct record_type *find(unsigned type)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(record_types) / sizeof(record_types[0]); i++)
+		if ((unsigned)record_types[i].type == type)
+			return &record_types[i];
+	return NULL;
+}
+
+const char *fah_record_name(unsigned type)
+{
+	const struct record_type *found = find(type);
+
+	return found ? found->name : NULL;
+}
+
+void fah_text_record(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	const struct record_type *found = find(rec->type);
+
+	fah_strbuf_addf(out, "%08" PRIx64 " ", rec->offset);
+	if (!found) {
+		fah_strbuf_addf(out, "unknown type %u, %u bytes", rec->type, rec->len);
+	} else {
+		fah_strbuf_adds(out, found->name);
+		if (found->print(t, rec, out) < 0)
+			fah_strbuf_adds(out, " damaged");
+	}
+	fah_strbuf_addc(out, '\n');
+}

@@ -1,0 +1,264 @@
+/*
+ * make.c - captures for tests: the golden one, and large ones that look like a real program's:
+ * stacks that share their outer frames, intervals that vary, threads in turn.
+ */
+#include "make.h"
+
+#include "base/cleanup.h"
+#include "core/err.h"
+#include "core/segment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
+
+#define STR(s) (s), sizeof(s) - 1
+
+static uint32_t text(struct fah_writer *w, const char *s)
+{
+	return fah_writer_string(w, s, strlen(s));
+}
+
+/* In steps: the order in which arguments are evaluated is the compiler's choice. */
+static uint32_t function(struct fah_writer *w, const char *file, const char *name,
+			 const char *qualname, uint32_t first_line)
+{
+	uint32_t file_id = text(w, file), name_id = text(w, name);
+
+	return fah_writer_function(w, file_id, name_id, qualname ? text(w, qualname) : 0,
+				   first_line);
+}
+
+static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
+{
+	struct fah_process_def def = {
+		.pid = 4242,
+		.ppid = 4241,
+		.python_version = 0x030c01f0,
+		.clock = FAH_CLOCK_THREAD_CPU,
+		.start_ns = 12345678,
+		.period_ns = 4000000,
+		.cmdline = "python3\0advanced.py\0--size\0"
+			   "3",
+		.cmdline_len = 28,
+	};
+	uint32_t run, parse, native, nodes[4], main_thread, worker;
+
+	*ret_process = fah_writer_process(w, &def);
+	main_thread = fah_writer_thread(w, *ret_process, 4242, 12345678, STR("MainThread"));
+	run = function(w, "/home/user/advanced.py", "<module>", "<module>", 1);
+	parse = function(w, "/home/user/advanced.py", "parse", "Reader.parse", 17);
+	native = function(w,
+			  "/home/user/gr\xc3\xb6\xc3\x9f"
+			  "e/\xe6\x95\xb0.py",
+			  "f", NULL, 300);
+	nodes[0] = fah_writer_node(w, 0, run, 40);
+	nodes[1] = fah_writer_node(w, nodes[0], parse, 19);
+	nodes[2] = fah_writer_node(w, nodes[1], native, 301);
+	nodes[3] = fah_writer_node(w, nodes[0], parse, 23);
+
+	fah_writer_sample(w, main_thread, 16345678, 3998123, FAH_IN_PYTHON, nodes[1]);
+	fah_writer_sample(w, main_thread, 20346000, 4000321, FAH_IN_NATIVE, nodes[2]);
+	fah_writer_sample(w, main_thread, 20346000, 0, FAH_IN_SYSTEM | FAH_SAMPLE_TRUNCATED,
+			  nodes[3]);
+	/* Waited for a second; then more CPU than time, as a coarse clock gives it. */
+	fah_writer_sample(w, main_thread, 1024346000, 4001000, FAH_SAMPLE_RECOVERED, nodes[3]);
+	fah_writer_sample(w, main_thread, 1026346000, 8000000, FAH_IN_PYTHON, nodes[1]);
+	fah_writer_flush(w);
+
+	worker = fah_writer_thread(w, *ret_process, 4250, 500000000,
+				   STR("pool-\xf0\x9f\x90\x8d\n1"));
+	fah_writer_sample(w, worker, 504000000, 4000000, FAH_IN_NATIVE | FAH_SAMPLE_NO_PYTHON, 0);
+	fah_writer_drops(w, worker, 508000000, FAH_DROP_FRAME, 1, 4000000);
+	fah_writer_drops(w, worker, 600000000, FAH_DROP_NO_ROOM, 300, 1200000000);
+	fah_writer_thread_end(w, worker, 1800000000, 1208500000);
+	fah_writer_thread_end(w, main_thread, 1900000000, 20500000);
+}
+
+static void golden_child(struct fah_writer *w)
+{
+	struct fah_process_def def = {
+		.pid = 4300,
+		.ppid = 4242,
+		.forked = 1,
+		.python_version = 0x030c01f0,
+		.clock = FAH_CLOCK_THREAD_CPU,
+		.start_ns = 700000000,
+		.period_ns = 4000000,
+		.cmdline = "",
+	};
+	struct fah_process_end end = {
+		.process = fah_writer_process(w, &def),
+		.status = FAH_AGENT_REFUSED,
+		.time_ns = 710000000,
+		.reason = "our walk and the interpreter's own answer differ",
+	};
+
+	fah_writer_process_end(w, &end);
+}
+
+int make_golden(const char *path)
+{
+	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
+	struct fah_process_end process_end = {
+		.status = FAH_AGENT_ENDED,
+		.time_ns = 1900000000,
+		.user_ns = 1100000000,
+		.system_ns = 129000000,
+		.max_rss_bytes = 52428800,
+		.samples = 6,
+		.recovered = 1,
+		.drops = {[FAH_DROP_FRAME] = 1, [FAH_DROP_NO_ROOM] = 300},
+		.reason = "",
+	};
+	struct fah_run_end end = {
+		.wall_ns = 2000000000,
+		.user_ns = 1150000000,
+		.system_ns = 150000000,
+		.max_rss_bytes = 52428800,
+		.wait_status = 3 << 8,
+	};
+	struct fah_write_loss loss;
+	int err = fah_writer_new(path, &w);
+
+	if (err < 0)
+		return err;
+	fah_writer_meta(w, "command", "python3 advanced.py --size 3");
+	fah_writer_meta(w, "tool", "fixingahole 0.1.0");
+	fah_writer_meta(w, "rate_asked", "250");
+	fah_writer_meta(w, "clock", "thread-cpu");
+	fah_writer_meta(w, "start_real_ns", "1769439528123456789");
+	golden_main_process(w, &process_end.process);
+	golden_child(w);
+	fah_writer_process_end(w, &process_end);
+	return fah_writer_finish(w, &end, &loss);
+}
+
+/* xorshift: the same numbers on every machine. */
+static uint32_t draw(uint64_t *state, uint32_t below)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return (uint32_t)((*state >> 32) * below >> 32);
+}
+
+#define FUNCTIONS 800u
+#define DEPTH_MAX 200u
+
+/* Each stack goes on from somewhere in an earlier one, so outer frames are shared as in a program.
+ */
+static int make_stacks(struct fah_writer *w, const struct make_options *opt, uint64_t *random,
+		       uint32_t *leaf, uint64_t *ret_nodes)
+{
+	_cleanup_(fah_freep) uint32_t *path = calloc(opt->stacks, DEPTH_MAX * sizeof(*path));
+	_cleanup_(fah_freep) uint32_t *depth = calloc(opt->stacks, sizeof(*depth));
+	uint32_t functions[FUNCTIONS], i, k, nodes = 0;
+	char file[64], name[64];
+
+	if (!path || !depth)
+		return FAH_ERR_NOMEM;
+	for (i = 0; i < FUNCTIONS; i++) {
+		snprintf(file, sizeof(file), "/usr/lib/python3/package_%u/module_%u.py", i / 80,
+			 i / 8);
+		snprintf(name, sizeof(name), "Class%u.method_%u", i / 4, i);
+		functions[i] = function(w, file, strchr(name, '.') + 1, name, 1 + i % 8 * 40);
+	}
+	for (i = 0; i < opt->stacks; i++) {
+		uint32_t *mine = path + (size_t)i * DEPTH_MAX, from = i ? draw(random, i) : 0;
+		uint32_t want = opt->depth / 2 + 1 + draw(random, opt->depth);
+		uint32_t keep =
+			i ? depth[from] - draw(random, depth[from] < 6 ? depth[from] : 6) : 0;
+
+		if (want > DEPTH_MAX - 1)
+			want = DEPTH_MAX - 1;
+		keep = keep > want ? want : keep;
+		memcpy(mine, path + (size_t)from * DEPTH_MAX, keep * sizeof(*mine));
+		for (k = keep; k <= want; k++) {
+			uint32_t f = draw(random, FUNCTIONS);
+			/* A line that no stack has used makes this one distinct. */
+			uint32_t line = k == want ? 1 + i : 1 + f % 8 * 40 + draw(random, 39);
+
+			mine[k] = fah_writer_node(w, k ? mine[k - 1] : 0, functions[f], line);
+			nodes = mine[k] > nodes ? mine[k] : nodes;
+		}
+		depth[i] = want + 1;
+		leaf[i] = mine[want];
+	}
+	*ret_nodes = nodes;
+	return 0;
+}
+
+int make_samples(const char *path, const struct make_options *opt, struct make_sums *ret_sums,
+		 struct fah_write_loss *ret_loss)
+{
+	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
+	_cleanup_(fah_freep) uint32_t *leaf = calloc(opt->stacks, sizeof(*leaf));
+	_cleanup_(fah_freep) uint64_t *now = calloc(opt->threads, sizeof(*now));
+	_cleanup_(fah_freep) uint64_t *cpu = calloc(opt->threads, sizeof(*cpu));
+	struct fah_process_def def = {
+		.pid = 1000,
+		.ppid = 999,
+		.python_version = 0x030d00f0,
+		.clock = FAH_CLOCK_THREAD_CPU,
+		.period_ns = 4000000,
+		.cmdline = "python3\0synthetic.py",
+		.cmdline_len = 20,
+	};
+	struct fah_run_end end = {0};
+	struct fah_write_loss loss = {0};
+	struct make_sums sums = {.samples = opt->samples, .functions = FUNCTIONS};
+	uint64_t random = 0x9e3779b97f4a7c15ull, i;
+	uint32_t process, t;
+	int err;
+
+	if (!leaf || !now || !cpu)
+		return FAH_ERR_NOMEM;
+	err = fah_writer_new(path, &w);
+	if (err < 0)
+		return err;
+	fah_writer_meta(w, "command", "python3 synthetic.py");
+	fah_writer_meta(w, "rate_asked", "250");
+	process = fah_writer_process(w, &def);
+	for (t = 0; t < opt->threads; t++)
+		fah_writer_thread(w, process, 1000 + t, 0, STR("Thread"));
+	err = make_stacks(w, opt, &random, leaf, &sums.nodes);
+	if (err < 0)
+		return err;
+	for (i = 0; i < opt->samples; i++) {
+		/* Bound to the kernel's tick: a few us around 4 ms, now and then one or two more.
+		 */
+		uint64_t ticks = draw(&random, 6) ? 1 : 1 + draw(&random, 3);
+		uint64_t run = ticks * 4000000 - 15000 + draw(&random, 30000);
+		uint64_t wait = draw(&random, 60000);
+
+		t = (uint32_t)(i % opt->threads);
+		if (opt->contended)
+			wait += (opt->threads - 1) * (uint64_t)(4800000 + draw(&random, 400000));
+		else if (draw(&random, 10) == 0) /* now and then it waits for something */
+			wait += draw(&random, 50000000);
+		now[t] += run + wait;
+		cpu[t] += run;
+		fah_writer_sample(w, t + 1, now[t], run, draw(&random, 3),
+				  leaf[draw(&random, opt->stacks)]);
+		if (i % (250 * opt->threads) == 0) /* as the collector does every second */
+			fah_writer_flush(w);
+		if (now[t] > end.wall_ns)
+			end.wall_ns = now[t];
+	}
+	for (t = 0; t < opt->threads; t++) {
+		fah_writer_thread_end(w, t + 1, now[t], cpu[t]);
+		sums.cpu_us += cpu[t] / 1000;
+		end.user_ns += cpu[t];
+	}
+	err = fah_writer_finish(w, &end, &loss);
+	if (ret_loss)
+		*ret_loss = loss;
+	else if (err == 0 && loss.records)
+		err = FAH_ERR_SYS;
+	if (ret_sums)
+		*ret_sums = sums;
+	return err;
+}
