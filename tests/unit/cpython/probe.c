@@ -1,0 +1,314 @@
+/*
+ * probe.c - a library that a test's Python loads with ctypes: the walk from inside.
+ *
+ * Called directly it walks the caller's own thread. With probe_start it also walks in a signal
+ * handler, at a rate that no one would use on real programs, and keeps every distinct stack
+ * it accepted, for the test to judge. Plain C without Python headers, and without symbols that an old
+ * glibc lacks; all addresses come from the test.
+ */
+#include "core/err.h"
+#include "core/sys.h"
+#include "cpython/walk.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define API __attribute__((visibility("default")))
+#define STACKS 4096
+#define DEPTH 48
+
+struct stack {
+	uint64_t hash;
+	uint32_t n, whole, recovered, leaf_call, count;
+	struct fah_py_frame frames[DEPTH]; /* innermost first; runs of one function are folded */
+};
+
+struct stats {
+	uint64_t samples, accepted, recovered, empty, not_stored, doubts[FAH_PY_DOUBT_COUNT];
+	uint64_t ns, max_ns, frames;
+};
+
+static struct fah_py_layout layout;
+static uint64_t runtime;
+static struct fah_py_walk *direct, *sampled;
+static struct stack *stacks;
+static struct stats stats;
+static uint32_t n_stacks;
+static uint64_t sampled_tstate;
+static int timer_id = -1;
+static volatile sig_atomic_t busy;
+
+API int probe_init(uint32_t version_hex, uint64_t runtime_addr, const uint64_t *types)
+{
+	int err = fah_py_layout_init(&layout, &fah_mem_self, version_hex, runtime_addr);
+
+	if (err < 0)
+		return err;
+	runtime = runtime_addr;
+	layout.code_type = types[0];
+	layout.frame_type = types[1];
+	layout.gen_type = types[2];
+	layout.coro_type = types[3];
+	layout.asyncgen_type = types[4];
+	direct = calloc(1, sizeof(*direct));
+	sampled = calloc(1, sizeof(*sampled));
+	stacks = calloc(STACKS, sizeof(*stacks));
+	return direct && sampled && stacks ? 0 : FAH_ERR_NOMEM;
+}
+
+API uint32_t probe_lines_kind(void)
+{
+	return layout.lines_kind;
+}
+
+API int64_t probe_tstate(uint64_t pthread_id)
+{
+	uint64_t tstate;
+	int err = fah_py_find_thread(&fah_mem_self, &layout, runtime, pthread_id, &tstate);
+
+	return err < 0 ? err : (int64_t)tstate;
+}
+
+/* Walks thread pthread_id, 0: the caller's. The number of frames or enum fah_err. */
+API int probe_walk(uint64_t pthread_id)
+{
+	uint64_t id = pthread_id ? pthread_id : (uint64_t)pthread_self(), tstate;
+	int err = fah_py_find_thread(&fah_mem_self, &layout, runtime, id, &tstate);
+
+	if (err < 0)
+		return err;
+	if (!fah_py_thread_is(&fah_mem_self, &layout, tstate, id))
+		return FAH_ERR_MISMATCH;
+	err = fah_py_walk_thread(direct, &fah_mem_self, &layout, tstate);
+	return err < 0 ? err : (int)direct->n_frames;
+}
+
+API uint32_t probe_doubt(void)
+{
+	return direct->doubt;
+}
+
+/* bit 0: truncated, bit 1: leaf_call, bit 2: recovered */
+API uint32_t probe_marks(void)
+{
+	return direct->truncated | direct->leaf_call << 1 | direct->recovered << 2;
+}
+
+API const struct fah_py_frame *probe_frame(int i)
+{
+	return &direct->frames[i];
+}
+
+/* What fah_py_code_read and fah_py_read_str give: which 0 filename, 1 name, 2 qualname. */
+API int probe_string(uint64_t code_addr, int which, char *buf, size_t cap)
+{
+	struct fah_py_code code;
+	int err = fah_py_code_read(&fah_mem_self, &layout, code_addr, &code);
+
+	if (err < 0)
+		return err;
+	return fah_py_read_str(&fah_mem_self, &layout,
+			       which == 0 ? code.filename : which == 1 ? code.name : code.qualname, buf,
+			       cap);
+}
+
+API int probe_str(uint64_t str, char *buf, size_t cap)
+{
+	return fah_py_read_str(&fah_mem_self, &layout, str, buf, cap);
+}
+
+API int probe_code(uint64_t code_addr, int32_t *ret_firstlineno, uint32_t *ret_flags)
+{
+	struct fah_py_code code;
+	int err = fah_py_code_read(&fah_mem_self, &layout, code_addr, &code);
+
+	if (err == 0) {
+		*ret_firstlineno = code.firstlineno;
+		*ret_flags = code.flags;
+	}
+	return err;
+}
+
+API int probe_line(uint64_t code_addr, uint32_t instr)
+{
+	static uint8_t table[1 << 20];
+	struct fah_py_code code;
+	struct fah_py_position position;
+	uint64_t data;
+	size_t len;
+	int err = fah_py_code_read(&fah_mem_self, &layout, code_addr, &code);
+
+	if (err == 0)
+		err = fah_py_bytes_span(&fah_mem_self, &layout, code.linetable, sizeof(table), &data, &len);
+	if (err == 0)
+		err = fah_load(&fah_mem_self, data, table, len);
+	if (err == 0)
+		err = fah_py_position(layout.lines_kind, table, len, code.firstlineno, instr, &position);
+	return err < 0 ? err : position.line;
+}
+
+/* The holder of the GIL as a pthread id: 0 free, 1 a state that is not in the lists. */
+API int64_t probe_gil_holder(void)
+{
+	uint64_t holder, id;
+	int err = fah_py_gil_holder(&fah_mem_self, &layout, runtime, &holder);
+
+	if (err < 0)
+		return err;
+	if (holder == 0)
+		return 0;
+	return fah_load(&fah_mem_self, holder + layout.ts_thread_id, &id, 8) < 0 ? 1 : (int64_t)id;
+}
+
+API int probe_collecting(void)
+{
+	uint64_t tstate;
+	bool collecting;
+	int err = fah_py_find_thread(&fah_mem_self, &layout, runtime, (uint64_t)pthread_self(), &tstate);
+
+	if (err == 0)
+		err = fah_py_gc_collecting(&fah_mem_self, &layout, tstate, &collecting);
+	return err < 0 ? err : collecting;
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* n walks of the caller's stack; nanoseconds for one. */
+API uint64_t probe_time(int n)
+{
+	uint64_t tstate, start;
+
+	if (fah_py_find_thread(&fah_mem_self, &layout, runtime, (uint64_t)pthread_self(), &tstate) < 0)
+		return 0;
+	start = now();
+	for (int i = 0; i < n; i++)
+		if (fah_py_walk_thread(direct, &fah_mem_self, &layout, tstate) < 0)
+			return 0;
+	return (now() - start) / (uint64_t)n;
+}
+
+/* Keeps the stack if it is a new one. Runs of one function (recursion) count as one frame. */
+static void keep(const struct fah_py_walk *w)
+{
+	struct fah_py_frame folded[DEPTH];
+	uint64_t hash = 1469598103934665603u;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->n_frames; i++) {
+		const struct fah_py_frame *f = &w->frames[i];
+
+		/* Recursion shows as a run, or as two functions that take turns. */
+		if (n > 1 && folded[n - 1].code == f->code && folded[n - 1].instr == f->instr)
+			continue;
+		if (n > 3 && folded[n - 2].code == f->code && folded[n - 2].instr == f->instr &&
+		    i + 1 < w->n_frames && folded[n - 1].code == w->frames[i + 1].code &&
+		    folded[n - 1].instr == w->frames[i + 1].instr) {
+			i++;
+			continue;
+		}
+		if (n == DEPTH) {
+			stats.not_stored++;
+			return;
+		}
+		folded[n] = *f;
+		if (n == 0)
+			folded[0].instr = 0;
+		hash = (hash ^ f->code) * 1099511628211u;
+		hash = (hash ^ folded[n].instr) * 1099511628211u;
+		n++;
+	}
+	hash ^= w->recovered | (uint64_t)w->truncated << 1;
+	for (uint32_t i = 0, at = hash % STACKS; i < STACKS; i++, at = (at + 1) % STACKS) {
+		struct stack *s = &stacks[at];
+
+		if (s->count == 0) {
+			s->hash = hash;
+			s->n = n;
+			s->whole = !w->truncated;
+			s->recovered = w->recovered;
+			memcpy(s->frames, folded, n * sizeof(folded[0]));
+			n_stacks++;
+		} else if (s->hash != hash) {
+			continue;
+		}
+		s->count++;
+		return;
+	}
+	stats.not_stored++;
+}
+
+static void handler(int sig, siginfo_t *info, void *context)
+{
+	uint64_t start = now(), took;
+
+	(void)sig, (void)info, (void)context;
+	if (busy || sampled_tstate == 0)
+		return;
+	busy = 1;
+	stats.samples++;
+	if (fah_py_walk_thread(sampled, &fah_mem_self, &layout, sampled_tstate) < 0) {
+		stats.doubts[sampled->doubt < FAH_PY_DOUBT_COUNT ? sampled->doubt : 0]++;
+	} else {
+		took = now() - start;
+		stats.ns += took;
+		if (took > stats.max_ns)
+			stats.max_ns = took;
+		stats.frames += sampled->n_frames;
+		stats.accepted++;
+		stats.recovered += sampled->recovered;
+		if (sampled->n_frames == 0)
+			stats.empty++;
+		else
+			keep(sampled);
+	}
+	busy = 0;
+}
+
+/* Samples the calling thread every period_ns from now on; skip: enum fah_py_test_skip. */
+API int probe_start(uint64_t period_ns, uint32_t skip)
+{
+	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigevent event;
+	struct itimerspec spec = {{0, (long)period_ns}, {0, (long)period_ns}};
+
+	if (fah_py_find_thread(&fah_mem_self, &layout, runtime, (uint64_t)pthread_self(),
+			       &sampled_tstate) < 0)
+		return -1;
+	memset(&stats, 0, sizeof(stats));
+	memset(stacks, 0, STACKS * sizeof(*stacks));
+	n_stacks = 0;
+	sampled->test_skip = skip;
+	if (sigaction(SIGPROF, &action, NULL) < 0)
+		return -2;
+	memset(&event, 0, sizeof(event));
+	event.sigev_notify = 4; /* SIGEV_THREAD_ID */
+	event.sigev_signo = SIGPROF;
+	event._sigev_un._tid = (int)FAH_SYS0(SYS_gettid);
+	if (FAH_SYS3(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer_id) < 0)
+		return -3;
+	return FAH_SYS4(SYS_timer_settime, timer_id, 0, &spec, 0) < 0 ? -4 : 0;
+}
+
+API const struct stats *probe_stop(void)
+{
+	FAH_SYS1(SYS_timer_delete, timer_id);
+	signal(SIGPROF, SIG_IGN);
+	sampled_tstate = 0;
+	return &stats;
+}
+
+/* The i-th place of the table of stacks; count is 0 where it is empty. */
+API const struct stack *probe_stack(uint32_t i)
+{
+	return i < STACKS ? &stacks[i] : NULL;
+}
