@@ -45,6 +45,7 @@ struct fah_writer {
 	struct fah_sink sink;
 	struct fah_strmap strings;
 	struct fah_map functions, nodes;
+	struct fah_map processes, thread_ids; /* (pid, start), (process and tid, start) */
 	struct block node_block;
 	uint32_t n_strings, n_functions, n_nodes, n_processes, n_threads;
 	struct thread *threads; /* by id - 1 */
@@ -200,7 +201,10 @@ uint32_t fah_writer_node(struct fah_writer *w, uint32_t parent, uint32_t functio
 uint32_t fah_writer_process(struct fah_writer *w, const struct fah_process_def *def)
 {
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	uint32_t *id = fah_map_put(&w->processes, (struct fah_key){def->pid, def->start_ns}, NULL);
 
+	if (!id || *id)
+		return id ? *id : 0;
 	put_number(&sb, def->pid);
 	put_number(&sb, def->ppid);
 	put_number(&sb, def->forked ? 1 : 0);
@@ -209,33 +213,50 @@ uint32_t fah_writer_process(struct fah_writer *w, const struct fah_process_def *
 	put_text(&sb, def->cmdline, def->cmdline_len);
 	put_number(&sb, def->period_ns);
 	put_number(&sb, def->clock);
-	return send(w, FAH_REC_PROCESS, &sb) ? ++w->n_processes : 0;
+	if (send(w, FAH_REC_PROCESS, &sb))
+		*id = ++w->n_processes;
+	return *id;
+}
+
+/* A place for the next thread's samples; false: no memory. */
+static bool thread_room(struct fah_writer *w)
+{
+	if (w->n_threads == w->cap_threads) {
+		size_t cap = w->cap_threads ? w->cap_threads * 2 : 16;
+		struct thread *bigger = realloc(w->threads, cap * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		w->threads = bigger;
+		w->cap_threads = cap;
+	}
+	w->threads[w->n_threads] = (struct thread){0};
+	return true;
+}
+
+static struct fah_key thread_key(uint32_t process, uint32_t tid, uint64_t start_ns)
+{
+	return (struct fah_key){(uint64_t)process << 32 | tid, start_ns};
 }
 
 uint32_t fah_writer_thread(struct fah_writer *w, uint32_t process, uint32_t tid, uint64_t start_ns,
 			   const char *name, size_t name_len)
 {
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	uint32_t *id;
 
 	if (!process || process > w->n_processes)
 		return 0;
-	if (w->n_threads == w->cap_threads) {
-		size_t cap = w->cap_threads ? w->cap_threads * 2 : 16;
-		struct thread *bigger = realloc(w->threads, cap * sizeof(*bigger));
-
-		if (!bigger)
-			return 0;
-		w->threads = bigger;
-		w->cap_threads = cap;
-	}
+	id = fah_map_put(&w->thread_ids, thread_key(process, tid, start_ns), NULL);
+	if (!id || *id || !thread_room(w))
+		return id ? *id : 0;
 	put_number(&sb, process);
 	put_number(&sb, tid);
 	put_number(&sb, start_ns);
 	put_text(&sb, name, name_len);
-	if (!send(w, FAH_REC_THREAD, &sb))
-		return 0;
-	w->threads[w->n_threads] = (struct thread){0};
-	return ++w->n_threads;
+	if (send(w, FAH_REC_THREAD, &sb))
+		*id = ++w->n_threads;
+	return *id;
 }
 
 static void send_samples(struct fah_writer *w, uint32_t id)
@@ -413,6 +434,50 @@ int fah_writer_finish(struct fah_writer *w, const struct fah_run_end *end,
 	return fah_sink_commit(&w->sink);
 }
 
+/* Its ids, as if the definition had been made here. A key that is there already keeps its id. */
+static void adopt(uint32_t *value, uint32_t id)
+{
+	if (value && !*value)
+		*value = id;
+}
+
+static void adopt_nodes(struct fah_writer *w, const struct fah_record *rec)
+{
+	struct fah_nodes_block block;
+	struct fah_node_item item;
+
+	if (fah_nodes_open(rec, &block) < 0)
+		return;
+	while (fah_nodes_next(&block, &item)) {
+		uint32_t id = ++w->n_nodes, parent = item.distance <= id ? id - item.distance : 0;
+
+		adopt(fah_map_put(&w->nodes, fah_key_u32x4(parent, item.function, item.line, 0), NULL), id);
+	}
+}
+
+void fah_writer_copy(struct fah_writer *w, const struct fah_record *rec)
+{
+	struct fah_rec_function f;
+	struct fah_rec_process p;
+	struct fah_rec_thread t;
+	struct fah_str s;
+
+	if (rec->type == FAH_REC_END)
+		return;
+	if (rec->type == FAH_REC_STRING && fah_decode_string(rec, &s) == 0)
+		adopt(fah_strmap_put(&w->strings, s.p, s.len, NULL, NULL), ++w->n_strings);
+	else if (rec->type == FAH_REC_FUNCTION && fah_decode_function(rec, &f) == 0)
+		adopt(fah_map_put(&w->functions, fah_key_u32x4(f.file, f.name, f.qualname, f.first_line), NULL),
+		      ++w->n_functions);
+	else if (rec->type == FAH_REC_NODES)
+		adopt_nodes(w, rec);
+	else if (rec->type == FAH_REC_PROCESS && fah_decode_process(rec, &p) == 0)
+		adopt(fah_map_put(&w->processes, (struct fah_key){p.pid, p.start_ns}, NULL), ++w->n_processes);
+	else if (rec->type == FAH_REC_THREAD && fah_decode_thread(rec, &t) == 0 && thread_room(w))
+		adopt(fah_map_put(&w->thread_ids, thread_key(t.process, t.tid, t.start_ns), NULL), ++w->n_threads);
+	fah_sink_record(&w->sink, rec->type, rec->payload, rec->len);
+}
+
 void fah_writer_free(struct fah_writer *w)
 {
 	uint32_t i;
@@ -423,6 +488,8 @@ void fah_writer_free(struct fah_writer *w)
 	fah_strmap_release(&w->strings);
 	fah_map_release(&w->functions);
 	fah_map_release(&w->nodes);
+	fah_map_release(&w->processes);
+	fah_map_release(&w->thread_ids);
 	for (i = 0; i < w->n_threads; i++)
 		free(w->threads[i].block.buf);
 	free(w->threads);

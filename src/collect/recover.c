@@ -65,20 +65,31 @@ int fah_recover(const char *path)
 	_cleanup_(fah_reader_freep) struct fah_reader *r = NULL;
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
+	char partial[FAH_SESSION_PATH_MAX], work[FAH_SESSION_PATH_MAX], work_partial[FAH_SESSION_PATH_MAX];
 	struct leftover l = {0};
+	struct fah_record rec;
 	int err = fah_reader_new(path, &r);
 
-	if (err < 0)
+	if (err < 0 || strlen(path) + 32 > sizeof(partial))
 		return err;
 	if (!needs_recovery(r, &l))
 		return 0;
-	err = fah_writer_resume(path, r, &w);
+	/* a second file, so that the first is whole whatever happens here */
+	snprintf(partial, sizeof(partial), "%s.partial", path);
+	snprintf(work, sizeof(work), "%s.recovered", path);
+	snprintf(work_partial, sizeof(work_partial), "%s.recovered.partial", path);
+	err = fah_writer_new(work, &w);
 	if (err == 0)
 		err = fah_drain_new(l.session.dir, w, l.start_mono_ns, &d);
 	if (err < 0)
 		return err;
+	fah_reader_rewind(r);
+	while (fah_reader_next(r, &rec) > 0)
+		fah_writer_copy(w, &rec);
 	fah_drain_finish(d);
 	fah_writer_flush(w);
+	if (rename(work_partial, partial) < 0)
+		return FAH_ERR_SYS;
 	fah_session_remove(&l.session);
 	return 1;
 }
