@@ -28,6 +28,7 @@ class CheckAgent(unittest.TestCase):
 
     def check(self, source, *flags):
         library = self.path / "lib.so"
+        (self.path / "stamp").unlink(missing_ok=True)
         (self.path / "lib.c").write_text(source)
         subprocess.run(
             ["gcc", "-shared", "-fPIC", "-O1", "-w", "-fno-builtin", "-o", library,
@@ -54,6 +55,12 @@ class CheckAgent(unittest.TestCase):
     def test_allow_list(self):
         (self.path / "imports.allow").write_text("write\n")
         self.refused("imports read, which is not in the allow-list", GOOD, *CLEAN, "-nostartfiles")
+
+    def test_weak_where_asked(self):
+        (self.path / "imports.allow").write_text("read weak\n")
+        self.refused("imports read, which has to be weak", GOOD, *CLEAN, "-nostartfiles")
+        weak = GOOD.replace("extern long read", "extern __attribute__((weak)) long read")
+        self.assertEqual(self.check(weak, *CLEAN, "-nostartfiles"), (0, ""))
 
     def test_heap_is_banned_even_if_allowed(self):
         (self.path / "imports.allow").write_text("read\nmalloc\n")
