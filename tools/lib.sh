@@ -8,7 +8,10 @@ say() { printf '%s: %s\n' "${me:-fixit}" "$*" >&2; }
 die() { say "$@"; exit 1; }
 
 # The per-user cache; everything in it can be deleted at any time.
-fah_cache() { printf '%s\n' "${FIXINGAHOLE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/fixingahole}"; }
+fah_cache() {
+	local home=${HOME:-~} # without HOME bash asks the user database
+	printf '%s\n' "${FIXINGAHOLE_CACHE:-${XDG_CACHE_HOME:-$home/.cache}/fixingahole}"
+}
 
 # The python for venvs: the system's, because it is the one that the packages belong to.
 system_python() {
