@@ -221,35 +221,8 @@ uint32_t fah_writer_process(struct fah_writer *w, const struct fah_process_def *
 /* A place for the next thread's samples; false: no memory. */
 static bool thread_room(struct fah_writer *w)
 {
-	if (w->n_threads == w->cap_threads) {
-		size_t cap = w->cap_threads ? w->cap_threads * 2 : 16;
-		struct thread *bigger = realloc(w->threads, cap * sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		w->threads = bigger;
-		w->cap_threads = cap;
-	}
-	w->threads[w->n_threads] = (struct thread){0};
-	return true;
-}
-
-static struct fah_key thread_key(uint32_t process, uint32_t tid, uint64_t start_ns)
-{
-	return (struct fah_key){(uint64_t)process << 32 | tid, start_ns};
-}
-
-uint32_t fah_writer_thread(struct fah_writer *w, uint32_t process, uint32_t tid, uint64_t start_ns,
-			   const char *name, size_t name_len)
-{
-	struct fah_strbuf sb = FAH_STRBUF_INIT;
-	uint32_t *id;
-
-	if (!process || process > w->n_processes)
+	if (!thread_room(w))
 		return 0;
-	id = fah_map_put(&w->thread_ids, thread_key(process, tid, start_ns), NULL);
-	if (!id || *id || !thread_room(w))
-		return id ? *id : 0;
 	put_number(&sb, process);
 	put_number(&sb, tid);
 	put_number(&sb, start_ns);
@@ -400,6 +373,60 @@ void fah_writer_process_end(struct fah_writer *w, const struct fah_process_end *
 	send(w, FAH_REC_PROCESS_END, &sb);
 }
 
+/* The first of equal definitions keeps its place, as if it had been made here. */
+static void learn(uint32_t *id, uint32_t n)
+{
+	if (id && !*id)
+		*id = n;
+}
+
+static void learn_nodes(struct fah_writer *w, const struct fah_record *rec)
+{
+	struct fah_nodes_block block;
+	struct fah_node_item item;
+
+	if (fah_nodes_open(rec, &block) < 0)
+		return;
+	while (fah_nodes_next(&block, &item)) {
+		uint32_t parent = ++w->n_nodes - item.distance;
+
+		if (item.distance && item.distance <= w->n_nodes)
+			learn(fah_map_put(&w->nodes,
+					  fah_key_u32x4(parent, item.function, item.line, 0), NULL),
+			      w->n_nodes);
+	}
+}
+
+void fah_writer_copy(struct fah_writer *w, const struct fah_record *rec)
+{
+	struct fah_rec_function f;
+	struct fah_str s;
+
+	if (rec->type == FAH_REC_END)
+		return;
+	if (rec->type == FAH_REC_STRING) {
+		w->n_strings++;
+		if (fah_decode_string(rec, &s) == 0)
+			learn(fah_strmap_put(&w->strings, s.p, s.len, NULL, NULL), w->n_strings);
+	} else if (rec->type == FAH_REC_FUNCTION) {
+		w->n_functions++;
+		if (fah_decode_function(rec, &f) == 0)
+			learn(fah_map_put(&w->functions,
+					  fah_key_u32x4(f.file, f.name, f.qualname, f.first_line),
+					  NULL),
+			      w->n_functions);
+	} else if (rec->type == FAH_REC_NODES) {
+		learn_nodes(w, rec);
+	} else if (rec->type == FAH_REC_PROCESS) {
+		w->n_processes++;
+	} else if (rec->type == FAH_REC_THREAD) {
+		if (!thread_room(w))
+			return;
+		w->threads[w->n_threads++] = (struct thread){0};
+	}
+	fah_sink_record(&w->sink, rec->type, rec->payload, rec->len);
+}
+
 void fah_writer_flush(struct fah_writer *w)
 {
 	send_all_samples(w);
@@ -451,7 +478,9 @@ static void adopt_nodes(struct fah_writer *w, const struct fah_record *rec)
 	while (fah_nodes_next(&block, &item)) {
 		uint32_t id = ++w->n_nodes, parent = item.distance <= id ? id - item.distance : 0;
 
-		adopt(fah_map_put(&w->nodes, fah_key_u32x4(parent, item.function, item.line, 0), NULL), id);
+		adopt(fah_map_put(&w->nodes, fah_key_u32x4(parent, item.function, item.line, 0),
+				  NULL),
+		      id);
 	}
 }
 
@@ -467,14 +496,17 @@ void fah_writer_copy(struct fah_writer *w, const struct fah_record *rec)
 	if (rec->type == FAH_REC_STRING && fah_decode_string(rec, &s) == 0)
 		adopt(fah_strmap_put(&w->strings, s.p, s.len, NULL, NULL), ++w->n_strings);
 	else if (rec->type == FAH_REC_FUNCTION && fah_decode_function(rec, &f) == 0)
-		adopt(fah_map_put(&w->functions, fah_key_u32x4(f.file, f.name, f.qualname, f.first_line), NULL),
+		adopt(fah_map_put(&w->functions,
+				  fah_key_u32x4(f.file, f.name, f.qualname, f.first_line), NULL),
 		      ++w->n_functions);
 	else if (rec->type == FAH_REC_NODES)
 		adopt_nodes(w, rec);
 	else if (rec->type == FAH_REC_PROCESS && fah_decode_process(rec, &p) == 0)
-		adopt(fah_map_put(&w->processes, (struct fah_key){p.pid, p.start_ns}, NULL), ++w->n_processes);
+		adopt(fah_map_put(&w->processes, (struct fah_key){p.pid, p.start_ns}, NULL),
+		      ++w->n_processes);
 	else if (rec->type == FAH_REC_THREAD && fah_decode_thread(rec, &t) == 0 && thread_room(w))
-		adopt(fah_map_put(&w->thread_ids, thread_key(t.process, t.tid, t.start_ns), NULL), ++w->n_threads);
+		adopt(fah_map_put(&w->thread_ids, thread_key(t.process, t.tid, t.start_ns), NULL),
+		      ++w->n_threads);
 	fah_sink_record(&w->sink, rec->type, rec->payload, rec->len);
 }
 

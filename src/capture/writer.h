@@ -78,8 +78,9 @@ int fah_writer_finish(struct fah_writer *w, const struct fah_run_end *end,
 		      struct fah_write_loss *ret_loss);
 /* Without finish the partial file stays. NULL is fine. */
 /*
- * A record of another capture as it is, but for its END; called for all of them in order, on a writer
- * that has written nothing yet. Definitions keep their ids, so what is written afterwards goes on from there.
+ * A record of another capture as it is, but for its END; called for all of them in order, on a
+ * writer that has written nothing yet. Definitions keep their ids, so what is written afterwards
+ * goes on from there.
  */
 struct fah_record;
 void fah_writer_copy(struct fah_writer *w, const struct fah_record *rec);
