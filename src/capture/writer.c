@@ -8,9 +8,8 @@
 #include "capture/writer.h"
 
 #include "base/cleanup.h"
-#include "base/map.h"
 #include "capture/reader.h"
-#include "capture/sink.h"
+#include "capture/writer_internal.h"
 #include "core/err.h"
 #include "core/segment.h"
 #include "core/varint.h"
@@ -24,35 +23,6 @@
 #define US_LIMIT (FAH_US_MAX / 2) /* what a reader accepts, with room for the rest */
 #define ONE_BYTE 64		  /* differences below this take one byte */
 #define TEXT_MAX (1u << 20)	  /* of one string; what is longer is cut */
-
-struct block {
-	uint8_t *buf; /* BLOCK_BYTES, made at the first item */
-	size_t len;
-	uint32_t count;
-};
-
-struct thread {
-	struct block block;
-	uint64_t base_ns, time_ns; /* of the block; of its last sample, as a reader will have it */
-	uint64_t cpu_rest_ns;	   /* less than 1 us, so that the sum over samples is right */
-	uint64_t usual_us;	   /* of the block */
-	uint64_t last_us, next_usual_us; /* CPU that came twice in a row: the next block's usual */
-	uint32_t next_dirty;		 /* list of threads with samples waiting, ended by 0 */
-	bool dirty;
-};
-
-struct fah_writer {
-	struct fah_sink sink;
-	struct fah_strmap strings;
-	struct fah_map functions, nodes;
-	struct fah_map processes, thread_ids; /* (pid, start), (process and tid, start) */
-	struct block node_block;
-	uint32_t n_strings, n_functions, n_nodes, n_processes, n_threads;
-	struct thread *threads; /* by id - 1 */
-	size_t cap_threads;
-	uint32_t first_dirty, last_dirty;
-	bool finished;
-};
 
 int fah_writer_new(const char *path, struct fah_writer **ret)
 {
@@ -201,7 +171,7 @@ uint32_t fah_writer_node(struct fah_writer *w, uint32_t parent, uint32_t functio
 uint32_t fah_writer_process(struct fah_writer *w, const struct fah_process_def *def)
 {
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
-	uint32_t *id = fah_map_put(&w->processes, (struct fah_key){def->pid, def->start_ns}, NULL);
+	uint32_t *id = fah_map_put(&w->processes, fah_process_key(def->pid, def->start_ns), NULL);
 
 	if (!id || *id)
 		return id ? *id : 0;
@@ -218,11 +188,33 @@ uint32_t fah_writer_process(struct fah_writer *w, const struct fah_process_def *
 	return *id;
 }
 
-/* A place for the next thread's samples; false: no memory. */
-static bool thread_room(struct fah_writer *w)
+bool fah_writer_thread_room(struct fah_writer *w)
 {
-	if (!thread_room(w))
+	size_t cap = w->cap_threads ? w->cap_threads * 2 : 16;
+	struct thread *bigger;
+
+	if (w->n_threads == w->cap_threads) {
+		bigger = realloc(w->threads, cap * sizeof(*bigger));
+		if (!bigger)
+			return false;
+		w->threads = bigger;
+		w->cap_threads = cap;
+	}
+	w->threads[w->n_threads] = (struct thread){0};
+	return true;
+}
+
+uint32_t fah_writer_thread(struct fah_writer *w, uint32_t process, uint32_t tid, uint64_t start_ns,
+			   const char *name, size_t name_len)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	uint32_t *id;
+
+	if (!process || process > w->n_processes)
 		return 0;
+	id = fah_map_put(&w->thread_ids, fah_thread_key(process, tid, start_ns), NULL);
+	if (!id || *id || !fah_writer_thread_room(w))
+		return id ? *id : 0;
 	put_number(&sb, process);
 	put_number(&sb, tid);
 	put_number(&sb, start_ns);
@@ -373,60 +365,6 @@ void fah_writer_process_end(struct fah_writer *w, const struct fah_process_end *
 	send(w, FAH_REC_PROCESS_END, &sb);
 }
 
-/* The first of equal definitions keeps its place, as if it had been made here. */
-static void learn(uint32_t *id, uint32_t n)
-{
-	if (id && !*id)
-		*id = n;
-}
-
-static void learn_nodes(struct fah_writer *w, const struct fah_record *rec)
-{
-	struct fah_nodes_block block;
-	struct fah_node_item item;
-
-	if (fah_nodes_open(rec, &block) < 0)
-		return;
-	while (fah_nodes_next(&block, &item)) {
-		uint32_t parent = ++w->n_nodes - item.distance;
-
-		if (item.distance && item.distance <= w->n_nodes)
-			learn(fah_map_put(&w->nodes,
-					  fah_key_u32x4(parent, item.function, item.line, 0), NULL),
-			      w->n_nodes);
-	}
-}
-
-void fah_writer_copy(struct fah_writer *w, const struct fah_record *rec)
-{
-	struct fah_rec_function f;
-	struct fah_str s;
-
-	if (rec->type == FAH_REC_END)
-		return;
-	if (rec->type == FAH_REC_STRING) {
-		w->n_strings++;
-		if (fah_decode_string(rec, &s) == 0)
-			learn(fah_strmap_put(&w->strings, s.p, s.len, NULL, NULL), w->n_strings);
-	} else if (rec->type == FAH_REC_FUNCTION) {
-		w->n_functions++;
-		if (fah_decode_function(rec, &f) == 0)
-			learn(fah_map_put(&w->functions,
-					  fah_key_u32x4(f.file, f.name, f.qualname, f.first_line),
-					  NULL),
-			      w->n_functions);
-	} else if (rec->type == FAH_REC_NODES) {
-		learn_nodes(w, rec);
-	} else if (rec->type == FAH_REC_PROCESS) {
-		w->n_processes++;
-	} else if (rec->type == FAH_REC_THREAD) {
-		if (!thread_room(w))
-			return;
-		w->threads[w->n_threads++] = (struct thread){0};
-	}
-	fah_sink_record(&w->sink, rec->type, rec->payload, rec->len);
-}
-
 void fah_writer_flush(struct fah_writer *w)
 {
 	send_all_samples(w);
@@ -459,55 +397,6 @@ int fah_writer_finish(struct fah_writer *w, const struct fah_run_end *end,
 		return FAH_ERR_SYS;
 	}
 	return fah_sink_commit(&w->sink);
-}
-
-/* Its ids, as if the definition had been made here. A key that is there already keeps its id. */
-static void adopt(uint32_t *value, uint32_t id)
-{
-	if (value && !*value)
-		*value = id;
-}
-
-static void adopt_nodes(struct fah_writer *w, const struct fah_record *rec)
-{
-	struct fah_nodes_block block;
-	struct fah_node_item item;
-
-	if (fah_nodes_open(rec, &block) < 0)
-		return;
-	while (fah_nodes_next(&block, &item)) {
-		uint32_t id = ++w->n_nodes, parent = item.distance <= id ? id - item.distance : 0;
-
-		adopt(fah_map_put(&w->nodes, fah_key_u32x4(parent, item.function, item.line, 0),
-				  NULL),
-		      id);
-	}
-}
-
-void fah_writer_copy(struct fah_writer *w, const struct fah_record *rec)
-{
-	struct fah_rec_function f;
-	struct fah_rec_process p;
-	struct fah_rec_thread t;
-	struct fah_str s;
-
-	if (rec->type == FAH_REC_END)
-		return;
-	if (rec->type == FAH_REC_STRING && fah_decode_string(rec, &s) == 0)
-		adopt(fah_strmap_put(&w->strings, s.p, s.len, NULL, NULL), ++w->n_strings);
-	else if (rec->type == FAH_REC_FUNCTION && fah_decode_function(rec, &f) == 0)
-		adopt(fah_map_put(&w->functions,
-				  fah_key_u32x4(f.file, f.name, f.qualname, f.first_line), NULL),
-		      ++w->n_functions);
-	else if (rec->type == FAH_REC_NODES)
-		adopt_nodes(w, rec);
-	else if (rec->type == FAH_REC_PROCESS && fah_decode_process(rec, &p) == 0)
-		adopt(fah_map_put(&w->processes, (struct fah_key){p.pid, p.start_ns}, NULL),
-		      ++w->n_processes);
-	else if (rec->type == FAH_REC_THREAD && fah_decode_thread(rec, &t) == 0 && thread_room(w))
-		adopt(fah_map_put(&w->thread_ids, thread_key(t.process, t.tid, t.start_ns), NULL),
-		      ++w->n_threads);
-	fah_sink_record(&w->sink, rec->type, rec->payload, rec->len);
 }
 
 void fah_writer_free(struct fah_writer *w)

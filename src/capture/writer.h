@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct fah_record;
 struct fah_writer; /* opaque */
 
 struct fah_write_loss {
@@ -27,11 +28,19 @@ struct fah_write_loss {
  */
 int fah_writer_new(const char *path, struct fah_writer **ret);
 
+/*
+ * A record of another capture as it is, but for its END; called for all of them in order, on a
+ * writer that has written nothing yet. Definitions keep their ids, so what is written afterwards
+ * goes on from there.
+ */
+void fah_writer_copy(struct fah_writer *w, const struct fah_record *rec);
+
 void fah_writer_meta(struct fah_writer *w, const char *key, const char *value);
 
 /*
  * Definitions return their id; 0: no memory, or an id among the arguments that was never given out.
- * These three intern: the same arguments give the same id, written before anything that uses it.
+ * They intern: the same arguments give the same id, written before anything that uses it. Processes
+ * are the same by pid and start, threads by process, tid and start.
  */
 uint32_t fah_writer_string(struct fah_writer *w, const char *s, size_t len);
 uint32_t fah_writer_function(struct fah_writer *w, uint32_t file, uint32_t name, uint32_t qualname,
@@ -77,14 +86,6 @@ void fah_writer_flush(struct fah_writer *w);
 int fah_writer_finish(struct fah_writer *w, const struct fah_run_end *end,
 		      struct fah_write_loss *ret_loss);
 /* Without finish the partial file stays. NULL is fine. */
-/*
- * A record of another capture as it is, but for its END; called for all of them in order, on a
- * writer that has written nothing yet. Definitions keep their ids, so what is written afterwards
- * goes on from there.
- */
-struct fah_record;
-void fah_writer_copy(struct fah_writer *w, const struct fah_record *rec);
-
 void fah_writer_free(struct fah_writer *w);
 
 #endif

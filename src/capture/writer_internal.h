@@ -1,0 +1,51 @@
+/*
+ * writer_internal.h - a writer's insides, for writer.c and copy.c.
+ */
+#ifndef FAH_CAPTURE_WRITER_INTERNAL_H
+#define FAH_CAPTURE_WRITER_INTERNAL_H
+
+#include "base/map.h"
+#include "capture/sink.h"
+
+struct block {
+	uint8_t *buf; /* BLOCK_BYTES, made at the first item */
+	size_t len;
+	uint32_t count;
+};
+
+struct thread {
+	struct block block;
+	uint64_t base_ns, time_ns; /* of the block; of its last sample, as a reader will have it */
+	uint64_t cpu_rest_ns;	   /* less than 1 us, so that the sum over samples is right */
+	uint64_t usual_us;	   /* of the block */
+	uint64_t last_us, next_usual_us; /* CPU that came twice in a row: the next block's usual */
+	uint32_t next_dirty;		 /* list of threads with samples waiting, ended by 0 */
+	bool dirty;
+};
+
+struct fah_writer {
+	struct fah_sink sink;
+	struct fah_strmap strings;
+	struct fah_map functions, nodes;
+	struct fah_map processes, thread_ids;
+	struct block node_block;
+	uint32_t n_strings, n_functions, n_nodes, n_processes, n_threads;
+	struct thread *threads; /* by id - 1 */
+	size_t cap_threads;
+	uint32_t first_dirty, last_dirty;
+};
+
+static inline struct fah_key fah_process_key(uint32_t pid, uint64_t start_ns)
+{
+	return (struct fah_key){pid, start_ns};
+}
+
+static inline struct fah_key fah_thread_key(uint32_t process, uint32_t tid, uint64_t start_ns)
+{
+	return (struct fah_key){(uint64_t)process << 32 | tid, start_ns};
+}
+
+/* A place for the next thread's samples; false: no memory. */
+bool fah_writer_thread_room(struct fah_writer *w);
+
+#endif
