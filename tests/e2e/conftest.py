@@ -4,6 +4,7 @@ FIXINGAHOLE_BIN  the program under test (default: build/src/cli/fixingahole of t
 FAH_PYTHONS      the Pythons, in the form of tools/pythons (default: what that prints)
 FAH_FULL         set: the long forms (30 s a victim, 100 kills)
 """
+
 import sys
 from pathlib import Path
 
@@ -13,13 +14,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from support import pythons, run  # noqa: E402  (the path above comes first)
 
+# What a test asks for by the name of its argument.
+CHOICES = (
+    ("python", pythons.available),  # every one
+    ("some_python", pythons.one_of_each_kind),  # oldest, the system's, newest
+    ("local_python", pythons.local),  # the same, of this machine's own root
+)
+
 
 def pytest_generate_tests(metafunc):
-    for name, choice in (("python", pythons.available), ("some_python", pythons.one_of_each_kind)):
+    for name, choice in CHOICES:
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, choice(), ids=lambda python: python.name, scope="session")
-
-
 
 
 def pytest_report_header(config):

@@ -1,4 +1,5 @@
 """The tests' own judges can fail: wrong stacks, wrong lines, damaged captures are found."""
+
 import struct
 import zlib
 
@@ -37,27 +38,52 @@ def frame(name, offset=0, file=REENTER):
     return file, name, first, first + offset
 
 
-GOOD = [frame("<module>"), frame("main", 2), frame("sort_b", 1), frame("key_b", 1), frame("half_b", 1)]
+GOOD = [
+    frame("<module>"),
+    frame("main", 2),
+    frame("sort_b", 1),
+    frame("key_b", 1),
+    frame("half_b", 1),
+]
 
 
 def test_a_right_stack_passes():
     assert stacks.impossible(made(GOOD)) == []
 
 
-@pytest.mark.parametrize("wrong, says", [
-    (GOOD[:3] + [frame("key_a", 1)], "key_a called by sort_b"),
-    (GOOD[:2] + [frame("half_b", 1)], "half_b called by main"),
-    (GOOD[1:], "main outermost"),
-    (GOOD[:4] + [frame("half_b", 500)], "half_b: line"),
-    (GOOD[:4] + [(REENTER, "half_b", 1, 1)], "no function half_b at line 1"),
-    (GOOD[:4] + [(REENTER, "no_such", 3, 3)], "no function no_such"),
-    ([("/usr/lib/python3.11/threading.py", "run", 900, 901)], "run (/usr/lib/python3.11/threading.py) outermost"),
-    ([frame("<module>"), frame("main", 2), ("<made-3>", "outer_3", 1, 2), ("<made-3>", "inner_3", 9, 9)],
-     "outer_3 called by main"),
-    ([("<made-3>", "<module>", 1, 1), ("<made-3>", "outer_3", 1, 2), ("<made-4>", "middle_4", 8, 8)],
-     "middle_4 of <made-4> called by outer_3 of <made-3>"),
-    ([("<made-3>", "<module>", 1, 1), ("<made-3>", "outer_4", 1, 2)], "outer_4 in <made-3>"),
-])
+@pytest.mark.parametrize(
+    "wrong, says",
+    [
+        (GOOD[:3] + [frame("key_a", 1)], "key_a called by sort_b"),
+        (GOOD[:2] + [frame("half_b", 1)], "half_b called by main"),
+        (GOOD[1:], "main outermost"),
+        (GOOD[:4] + [frame("half_b", 500)], "half_b: line"),
+        (GOOD[:4] + [(REENTER, "half_b", 1, 1)], "no function half_b at line 1"),
+        (GOOD[:4] + [(REENTER, "no_such", 3, 3)], "no function no_such"),
+        (
+            [("/usr/lib/python3.11/threading.py", "run", 900, 901)],
+            "run (/usr/lib/python3.11/threading.py) outermost",
+        ),
+        (
+            [
+                frame("<module>"),
+                frame("main", 2),
+                ("<made-3>", "outer_3", 1, 2),
+                ("<made-3>", "inner_3", 9, 9),
+            ],
+            "outer_3 called by main",
+        ),
+        (
+            [
+                ("<made-3>", "<module>", 1, 1),
+                ("<made-3>", "outer_3", 1, 2),
+                ("<made-4>", "middle_4", 8, 8),
+            ],
+            "middle_4 of <made-4> called by outer_3 of <made-3>",
+        ),
+        ([("<made-3>", "<module>", 1, 1), ("<made-3>", "outer_4", 1, 2)], "outer_4 in <made-3>"),
+    ],
+)
 def test_a_wrong_stack_is_found(wrong, says):
     found = stacks.impossible(made(wrong))
     assert len(found) == 1 and says in found[0], found

@@ -1,8 +1,9 @@
 """A reader of captures written from doc/format.md, not from the tool's code.
 
-So a test reads what a stranger with the document would read; and stacks are checked without trusting
-the tool's own reader.
+So a test reads what a stranger with the document would read; and stacks are checked without
+trusting the tool's own reader.
 """
+
 import struct
 import zlib
 from dataclasses import dataclass, field
@@ -12,8 +13,9 @@ from typing import Dict, List, Tuple
 MAGIC = b"FAHCAP\r\n"
 HEAD = 16
 RECORD = struct.Struct("<IIB")
-(META, STRING, FUNCTION, NODES, PROCESS, THREAD, SAMPLES, DROPS, THREAD_END, PROCESS_END,
- END) = range(1, 12)
+META, STRING, FUNCTION, NODES, PROCESS, THREAD, SAMPLES, DROPS, THREAD_END, PROCESS_END, END = (
+    range(1, 12)
+)
 TRUNCATED = 4  # flag of a sample: outer frames were left out
 
 
@@ -46,7 +48,7 @@ class Cursor:
         if self.at + length > len(self.data):
             raise Damaged("a string runs out of its record")
         self.at += length
-        return self.data[self.at - length:self.at].decode("utf-8", "replace")
+        return self.data[self.at - length : self.at].decode("utf-8", "replace")
 
     @property
     def left(self) -> bool:
@@ -122,7 +124,7 @@ def parse(data: bytes) -> Capture:
     capture, at = Capture(), HEAD
     while at + RECORD.size <= len(data):
         length, crc, kind = RECORD.unpack_from(data, at)
-        payload = data[at + RECORD.size:at + RECORD.size + length]
+        payload = data[at + RECORD.size : at + RECORD.size + length]
         if len(payload) < length or zlib.crc32(bytes([kind]) + payload) != crc:
             break
         DECODERS.get(kind, lambda capture, c: None)(capture, Cursor(payload))
@@ -150,8 +152,9 @@ def _string(capture: Capture, c: Cursor):
 
 
 def _function(capture: Capture, c: Cursor):
-    file, name, qualname = (capture.strings[_index(capture.strings, c.number(), "string")]
-                            for _ in range(3))
+    file, name, qualname = (
+        capture.strings[_index(capture.strings, c.number(), "string")] for _ in range(3)
+    )
     capture.functions.append(Function(file, name, qualname, c.number()))
 
 
@@ -205,9 +208,20 @@ def _process_end(capture: Capture, c: Cursor):
 
 def _end(capture: Capture, c: Cursor):
     _wall, _user, _system, _rss, capture.wait_status, capture.lost_records, capture.lost_bytes = (
-        c.number() for _ in range(7))
+        c.number() for _ in range(7)
+    )
     capture.complete = True
 
 
-DECODERS = {META: _meta, STRING: _string, FUNCTION: _function, NODES: _nodes, PROCESS: _process,
-            THREAD: _thread, SAMPLES: _samples, DROPS: _drops, PROCESS_END: _process_end, END: _end}
+DECODERS = {
+    META: _meta,
+    STRING: _string,
+    FUNCTION: _function,
+    NODES: _nodes,
+    PROCESS: _process,
+    THREAD: _thread,
+    SAMPLES: _samples,
+    DROPS: _drops,
+    PROCESS_END: _process_end,
+    END: _end,
+}

@@ -1,4 +1,5 @@
 """The Pythons that tests run on: from tools/pythons, or from FAH_PYTHONS in the same form."""
+
 import os
 import subprocess
 from dataclasses import dataclass
@@ -34,11 +35,15 @@ def parse(text: str) -> List[Python]:
 
 @lru_cache(maxsize=None)
 def available() -> Tuple[Python, ...]:
-    """All of them; what is missing was said on stderr by tools/pythons, and fails where CI is set."""
+    """All of them. What is missing, tools/pythons says; where CI is set it fails."""
     text = os.environ.get("FAH_PYTHONS")
     if text is None:
-        run = subprocess.run([str(REPO / "tools" / "pythons")], stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, universal_newlines=True)
+        run = subprocess.run(
+            [str(REPO / "tools" / "pythons")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
         if run.returncode != 0:
             raise RuntimeError("tools/pythons: status %d\n%s" % (run.returncode, run.stderr))
         text = run.stdout
@@ -53,6 +58,12 @@ def one_of_each_kind() -> Tuple[Python, ...]:
     found = sorted(available(), key=lambda python: python.version)
     picked = [found[0], system() or found[len(found) // 2], found[-1]]
     return tuple(dict.fromkeys(picked))
+
+
+def local() -> Tuple[Python, ...]:
+    """The oldest, the system's and the newest of this machine's own root."""
+    found = sorted((p for p in available() if not p.foreign), key=lambda python: python.version)
+    return tuple(dict.fromkeys(filter(None, [found[0], system(), found[-1]]))) if found else ()
 
 
 def system():

@@ -1,4 +1,5 @@
 """Running programs, plain and profiled, on this machine or inside another root."""
+
 import os
 import re
 import shutil
@@ -12,13 +13,24 @@ from typing import Dict, List, Optional
 from support.pythons import REPO, Python
 
 TARGETS = REPO / "tests" / "targets"
-BINARY = Path(os.environ.get("FIXINGAHOLE_BIN", str(REPO / "build" / "src" / "cli" / "fixingahole")))
+BINARY = Path(
+    os.environ.get("FIXINGAHOLE_BIN", str(REPO / "build" / "src" / "cli" / "fixingahole"))
+)
 FULL = bool(os.environ.get("FAH_FULL"))
 TIMEOUT = 300  # nothing here takes as long; a hang is a failure, not a wait
 AGENT = "libfixingahole-agent.so"
 # What would make a plain run differ from another plain run, or a report from another report.
-UNWANTED = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME",
-            "LD_PRELOAD", "FIXINGAHOLE_TEST_HZ")
+UNWANTED = (
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "COLUMNS",
+    "LINES",
+    "PYTHONSTARTUP",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "LD_PRELOAD",
+    "FIXINGAHOLE_TEST_HZ",
+)
 
 
 @dataclass
@@ -37,8 +49,11 @@ class Result:
         return self.stderr.decode("utf-8", "replace")
 
     def __str__(self) -> str:
-        return "status %d\n--- stdout\n%s\n--- stderr\n%s\n---" % (self.status, self.out[-4000:],
-                                                                  self.err[-4000:])
+        return "status %d\n--- stdout\n%s\n--- stderr\n%s\n---" % (
+            self.status,
+            self.out[-4000:],
+            self.err[-4000:],
+        )
 
 
 def build_root() -> Path:
@@ -69,13 +84,25 @@ def enter(python: Optional[Python], cwd: Path, command: List[str]) -> List[str]:
     return wrapped + ["--cd", str(cwd), python.root] + command
 
 
-def start(command: List[str], cwd: Path, python: Optional[Python] = None, env=None,
-          stdin=subprocess.DEVNULL, **options) -> subprocess.Popen:
+def start(
+    command: List[str],
+    cwd: Path,
+    python: Optional[Python] = None,
+    env=None,
+    stdin=subprocess.DEVNULL,
+    **options,
+) -> subprocess.Popen:
     # A session of its own: no terminal to find, and a group to end whole if a test fails.
     options.setdefault("start_new_session", True)
-    return subprocess.Popen(enter(python, cwd, [str(part) for part in command]), cwd=str(cwd),
-                            env=environment(env), stdin=stdin, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, **options)
+    return subprocess.Popen(
+        enter(python, cwd, [str(part) for part in command]),
+        cwd=str(cwd),
+        env=environment(env),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
 
 
 def finish(process: subprocess.Popen, stdin: Optional[bytes] = None, timeout=TIMEOUT) -> Result:
@@ -84,14 +111,23 @@ def finish(process: subprocess.Popen, stdin: Optional[bytes] = None, timeout=TIM
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
-        raise AssertionError("still running after %d s: %s\n%s\n%s" % (
-            timeout, process.args, out[-2000:], err[-2000:]))
+        raise AssertionError(
+            "still running after %d s: %s\n%s\n%s"
+            % (timeout, process.args, out[-2000:], err[-2000:])
+        )
     status = process.returncode
     return Result(status if status >= 0 else 128 - status, out, err)
 
 
-def run(command: List[str], cwd: Path, python: Optional[Python] = None, env=None,
-        stdin: Optional[bytes] = None, timeout=TIMEOUT, **options) -> Result:
+def run(
+    command: List[str],
+    cwd: Path,
+    python: Optional[Python] = None,
+    env=None,
+    stdin: Optional[bytes] = None,
+    timeout=TIMEOUT,
+    **options,
+) -> Result:
     pipe = subprocess.DEVNULL if stdin is None else subprocess.PIPE
     return finish(start(command, cwd, python, env, pipe, **options), stdin, timeout)
 
@@ -107,8 +143,15 @@ def profile_command(python: Optional[Python], args: List[str], options: List[str
     return command + [str(arg) for arg in args]
 
 
-def profile(python: Optional[Python], args: List[str], cwd: Path, options=("-q",), hz: Optional[int] = None,
-            env=None, **rest) -> Result:
+def profile(
+    python: Optional[Python],
+    args: List[str],
+    cwd: Path,
+    options=("-q",),
+    hz: Optional[int] = None,
+    env=None,
+    **rest,
+) -> Result:
     """`fixingahole profile OPTIONS --python P ARGS`. With hz: the test clock."""
     env = dict(env or {})
     if hz:
@@ -134,7 +177,11 @@ def inspect(capture: Path, *options: str, cwd: Optional[Path] = None) -> Result:
 def capture_of(result: Result) -> Path:
     assert result.folder is not None, "no run folder was made\n%s" % result
     path = result.folder / "profile.fah"
-    assert path.is_file(), "no capture in %s: %s\n%s" % (result.folder, os.listdir(result.folder), result)
+    assert path.is_file(), "no capture in %s: %s\n%s" % (
+        result.folder,
+        os.listdir(result.folder),
+        result,
+    )
     return path
 
 
@@ -150,7 +197,7 @@ def wait_until(test, timeout=30.0, what="the condition"):
 
 
 def copy_tool(folder: Path) -> Path:
-    """The program and its agent, copied so that another user may reach them; same relative places."""
+    """The program and its agent, copied to where another user may reach them."""
     top = build_root()
     for path in list(top.rglob(AGENT)) + [BINARY.resolve()]:
         place = folder / path.relative_to(top)

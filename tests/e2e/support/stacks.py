@@ -4,6 +4,7 @@ The victims in tests/targets say of each function who may call it (see victim.py
 time carries its number in its file name and its functions' names. A stack with a pair that
 cannot be, a line outside its function, or a wrong outermost frame is impossible.
 """
+
 import ast
 import re
 from functools import lru_cache
@@ -43,12 +44,20 @@ class Rules:
             match = FROM.search(line)
             if match:
                 self.callers[number] = {part.strip() for part in match.group(1).split(",")}
-        names = {ast.Lambda: "<lambda>", ast.GeneratorExp: "<genexpr>", ast.ListComp: "<listcomp>",
-                 ast.SetComp: "<setcomp>", ast.DictComp: "<dictcomp>"}
+        names = {
+            ast.Lambda: "<lambda>",
+            ast.GeneratorExp: "<genexpr>",
+            ast.ListComp: "<listcomp>",
+            ast.SetComp: "<setcomp>",
+            ast.DictComp: "<dictcomp>",
+        }
         self.length = len(source.splitlines())
         for node in ast.walk(ast.parse(source)):
-            name = getattr(node, "name", None) if isinstance(
-                node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else names.get(type(node))
+            name = (
+                getattr(node, "name", None)
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+                else names.get(type(node))
+            )
             if name:
                 key = (name, node.lineno)
                 self.ends[key] = max(node.end_lineno, self.ends.get(key, 0))
@@ -71,8 +80,10 @@ def victim_of(file: str) -> Optional[str]:
 def matches(allowed: Set[str], caller: Function, same_file: bool) -> bool:
     if "any" in allowed or (same_file and caller.name in allowed):
         return True
-    return any(rule in allowed for rule in ("%s@%s" % (caller.name, Path(caller.file).name),
-                                            "%s@*" % caller.name))
+    return any(
+        rule in allowed
+        for rule in ("%s@%s" % (caller.name, Path(caller.file).name), "%s@*" % caller.name)
+    )
 
 
 def made_number(function: Function) -> Optional[str]:
@@ -154,7 +165,10 @@ def impossible(capture: Capture) -> List[str]:
         if bad:
             found.setdefault("%s: %s" % (bad, show(capture, node)), 0)
             found["%s: %s" % (bad, show(capture, node))] += 1
-    return ["%d x %s" % (count, text) for text, count in sorted(found.items(), key=lambda item: -item[1])]
+    return [
+        "%d x %s" % (count, text)
+        for text, count in sorted(found.items(), key=lambda item: -item[1])
+    ]
 
 
 def show(capture: Capture, node: int) -> str:

@@ -1,0 +1,167 @@
+"""Children: one capture for the whole tree, by whatever way they were started."""
+
+import re
+
+import pytest
+from support import capture, pythons
+from support.run import BINARY, TARGETS, capture_of, inspect, plain, profile
+
+FAMILY = str(TARGETS / "family.py")
+WAYS = (
+    re.search(r"NAMES = \[(.*?)\]", open(FAMILY).read(), re.S)
+    .group(1)
+    .replace('"', "")
+    .replace(",", " ")
+    .split()
+)
+
+
+def test_every_way_of_making_a_child(program, python, tmp_path):
+    expected = plain(python, [FAMILY], tmp_path)
+    assert expected.status == 0, expected
+    result = profile(python, [FAMILY], tmp_path, hz=1000)
+    assert (result.status, result.out, result.err) == (expected.status, expected.out, expected.err)
+
+    it = capture.read(capture_of(result))
+    assert it.complete and it.reasons == []
+    seen = {}
+    for thread, _time, _cpu, _flags, node in it.samples:
+        process = it.processes[it.threads[thread][0]]
+        for function, _line in it.path(node):
+            if function.name.startswith("burn_"):
+                seen.setdefault(function.name[len("burn_") :], set()).add(process.pid)
+    assert sorted(seen) == sorted(WAYS), "no samples of the work of %s" % sorted(
+        set(WAYS) - set(seen)
+    )
+    root = it.processes[1].pid
+    for way, pids in seen.items():
+        assert root not in pids and len(pids) == 1, (way, pids, root)
+    # 14 ways, and multiprocessing's helpers
+    pids = {process.pid for process in it.processes[1:]}
+    assert len(pids) >= len(WAYS) + 1
+    known = pids | {process.ppid for process in it.processes[1:2]}
+    shells = {
+        "system",
+        "popen",
+        "shell",
+        "grandchild",
+    }  # a shell stands between, which is not recorded
+    strangers = [process for process in it.processes[1:] if process.ppid not in known]
+    assert len(strangers) <= len(shells) + 2, strangers
+
+
+def test_inspect_names_the_processes(program, some_python, tmp_path):
+    result = profile(some_python, [FAMILY], tmp_path, hz=1000)
+    it = capture.read(capture_of(result))
+    said = inspect(capture_of(result))
+    assert said.status == 0 and said.stderr == b"", said
+    for process in it.processes[1:]:
+        assert re.search(r"\b%d\b" % process.pid, said.out), "pid %d is not in:\n%s" % (
+            process.pid,
+            said,
+        )
+    assert re.search(r"\b%d\b" % len(it.samples), said.out.replace(",", "")), said
+    assert "family.py" in said.out
+
+
+def test_forked_children_are_marked(program, python, tmp_path):
+    path = tmp_path / "two.py"
+    path.write_text(
+        "import os, time\n"
+        "def burn(seconds):\n"
+        "    end = time.process_time() + seconds\n"
+        "    while time.process_time() < end:\n"
+        "        sum(range(100))\n"
+        "def in_child():\n    burn(0.1)\n    os._exit(0)\n"
+        "burn(0.1)\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n    in_child()\n"
+        "os.waitpid(pid, 0)\nburn(0.1)\nprint(pid, os.getpid())\n"
+    )
+    result = profile(python, [str(path)], tmp_path, hz=1000)
+    child, parent = map(int, result.out.split())
+    it = capture.read(capture_of(result))
+    assert [(p.pid, p.forked & 1) for p in it.processes[1:]] == [(parent, 0), (child, 1)]
+    assert it.processes[2].ppid == parent
+    for thread, _time, _cpu, _flags, node in it.samples:
+        names = [function.name for function, _ in it.path(node)]
+        assert ("in_child" in names) == (
+            it.processes[it.threads[thread][0]].pid == child
+        ) or names == ["<module>"], names
+
+
+def test_children_of_another_python(program, tmp_path):
+    """A tree of several versions is one capture: each process says its own."""
+    local = [python for python in pythons.available() if not python.foreign]
+    if len(local) < 2:
+        pytest.skip("SKIP: only one Python here")
+    first, others = local[0], local[1:]
+    path = tmp_path / "many.py"
+    path.write_text(
+        "import subprocess, sys, time\n"
+        "end = time.process_time() + 0.1\n"
+        "while time.process_time() < end:\n    sum(range(100))\n"
+        "for other in sys.argv[1:]:\n"
+        "    subprocess.run([other, __file__])\n"
+        "    print(other, flush=True)\n"
+    )
+    result = profile(first, [str(path)] + [python.path for python in others], tmp_path, hz=1000)
+    assert result.status == 0 and result.stderr == b"", result
+    it = capture.read(capture_of(result))
+    assert it.reasons == []
+    versions = {
+        (p.python >> 24, p.python >> 16 & 255, p.python >> 8 & 255)
+        for p in it.processes[1:]
+        if p.samples
+    }
+    assert versions == {python.version for python in local}
+
+
+def test_a_child_that_outlives_its_parent_is_not_waited_for_and_not_harmed(
+    program, system_python, tmp_path
+):
+    path = tmp_path / "orphan.py"
+    path.write_text(
+        "import os, sys, time\n"
+        "r, w = os.pipe()\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    for fd in (0, 1, 2):\n        os.close(fd)\n"
+        "    end = time.process_time() + 1.0\n"
+        "    while time.process_time() < end:\n        sum(range(100))\n"
+        "    open('orphan.done', 'w').write('whole')\n"
+        "    os._exit(0)\n"
+        "print('parent ends')\n"
+    )
+    result = profile(system_python, [str(path)], tmp_path)
+    assert (result.status, result.stdout, result.stderr) == (0, b"parent ends\n", b""), result
+    from support.run import wait_until
+
+    wait_until(lambda: (tmp_path / "orphan.done").exists(), what="the orphan's end")
+    assert (tmp_path / "orphan.done").read_text() == "whole"
+    assert capture.read(capture_of(result)).complete
+
+
+def test_profiling_inside_profiling(program, system_python, tmp_path):
+    """The profiler started by a program that is profiled: two captures, none confused."""
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "in.py").write_text(
+        "def inmost():\n    return sum(i for i in range(10**6))\ninmost()\nprint('inner')\n"
+    )
+    outer = tmp_path / "out.py"
+    outer.write_text(
+        "import subprocess, sys\n"
+        "print(subprocess.run(sys.argv[1:], cwd='inner', stdout=-1, stderr=-1))\n"
+    )
+    result = profile(
+        system_python,
+        [str(outer), str(BINARY), "profile", "-q", "--python", system_python.path, "in.py"],
+        tmp_path,
+        hz=1000,
+    )
+    assert result.status == 0 and b"stdout=b'inner\\n', stderr=b''" in result.stdout, result
+    from support.run import run_folder
+
+    it = capture.read(run_folder(inner / "performance") / "profile.fah")
+    assert "inmost" in it.names()

@@ -1,0 +1,123 @@
+"""A full disk: the target lives on, and the report says how much was dropped."""
+
+import os
+import re
+
+import pytest
+
+from support.run import BINARY, TARGETS, inspect, run, run_folder
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="SKIP: mounting needs root")
+DISKFULL = str(TARGETS / "diskfull.py")
+
+
+def on_small_disk(size, command, cwd):
+    """Runs with a tmpfs of that size at ./small, then copies what is on it to ./kept."""
+    script = (
+        "mount -t tmpfs -o size=%s,mode=0755 tmpfs small && \"$@\"; status=$?; "
+        "cp -r small/. kept/; exit $status" % size
+    )
+    for name in ("small", "kept"):
+        (cwd / name).mkdir()
+    return run(
+        ["unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh"] + command,
+        cwd,
+        env={"FIXINGAHOLE_TEST_HZ": "2000"},
+    )
+
+
+def profile(python, args, *options):
+    return [str(BINARY), "profile", "-o", "small", "--python", python.path] + list(options) + args
+
+
+@pytest.mark.parametrize("size", ["8m", "3m"])
+def test_the_disk_fills_while_it_is_recorded(program, local_python, size, tmp_path):
+    result = on_small_disk(size, profile(local_python, [DISKFULL, "small", "1.0"]), tmp_path)
+    assert result.status == 8 and result.stdout.startswith(b"worked on a full disk\n"), result
+    text = result.out[len("worked on a full disk\n") :] + result.err
+    assert re.search(r"(lost|dropped|not written|no space)", text.lower()) and re.search(
+        r"\d", text
+    ), result
+    folder = run_folder(tmp_path / "kept")
+    assert folder is not None, result
+    path = folder / "profile.fah"
+    said = inspect(path)
+    assert said.status == 0, said
+
+
+def test_quiet_stays_quiet_on_a_full_disk(program, system_python, tmp_path):
+    result = on_small_disk("3m", profile(system_python, [DISKFULL, "small", "0.5"], "-q"), tmp_path)
+    assert (result.status, result.stdout, result.stderr) == (
+        8,
+        b"worked on a full disk\n",
+        b"",
+    ), result
+
+
+@pytest.mark.parametrize("size", ["4k", "16k", "64k", "1m"])
+def test_a_disk_too_small_from_the_start(program, system_python, size, tmp_path):
+    """A clear refusal before the program starts, or it runs and the report tells."""
+    script = tmp_path / "script.py"
+    script.write_text("s = sum(i for i in range(10**6))\nprint('it ran')\nraise SystemExit(4)\n")
+    result = on_small_disk(size, profile(system_python, [str(script)]), tmp_path)
+    if result.status == 2:
+        assert result.stdout == b"" and len(result.err.splitlines()) == 1, result
+        assert not list((tmp_path / "kept").rglob("*.fah")), "nothing may be left behind"
+    else:
+        assert result.status == 4 and result.stdout.startswith(b"it ran\n"), result
+        text = (result.out + result.err).lower()
+        assert re.search(r"(lost|dropped|not written|no space)", text), result
+
+
+def test_plain_run_of_the_victim(system_python, tmp_path):
+    """The victim itself is sound: on a small disk it does what it says."""
+    (tmp_path / "small").mkdir()
+    result = run(
+        [
+            "unshare",
+            "-m",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            "mount -t tmpfs -o size=1m tmpfs small && exec \"$@\"",
+            "sh",
+            system_python.path,
+            DISKFULL,
+            "small",
+            "0",
+        ],
+        tmp_path,
+    )
+    assert (result.status, result.stdout, result.stderr) == (
+        8,
+        b"worked on a full disk\n",
+        b"",
+    ), result
+
+
+@pytest.mark.parametrize("size", ["4k", "256k", "1200k"])
+def test_no_room_for_the_agents_segments(program, local_python, size, tmp_path):
+    """The folders that a session may live in are all full or tiny: the program is not harmed."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os\nfor _ in range(4):\n    if os.fork() == 0:\n"
+        "        s = sum(i for i in range(10**6))\n        os._exit(0)\n    os.wait()\n"
+        "s = sum(i for i in range(10**6))\nprint('it ran')\nraise SystemExit(4)\n"
+    )
+    mounts = "".join(
+        "mount -t tmpfs -o size=%s tmpfs %s && " % (size, folder)
+        for folder in ("/dev/shm", "/run", "/var/tmp")
+    )
+    command = [str(BINARY), "profile", "--python", local_python.path, str(script)]
+    result = run(
+        ["unshare", "-m", "--propagation", "private", "sh", "-c", mounts + 'exec "$@"', "sh"]
+        + command,
+        tmp_path,
+        env={"FIXINGAHOLE_TEST_HZ": "2000"},
+    )
+    if result.status == 2:
+        assert result.stdout == b"" and len(result.err.splitlines()) == 1, result
+    else:
+        assert result.status == 4 and result.stdout.startswith(b"it ran\n"), result
+        assert len(result.out) > len("it ran\n"), "no report"

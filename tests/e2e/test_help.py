@@ -1,0 +1,121 @@
+"""Help, man page and completion come from one table: every option is in each of them."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from support.run import BINARY, run
+
+
+def said(tmp_path, *args):
+    result = run([str(BINARY)] + list(args), tmp_path)
+    assert result.status == 0 and result.stderr == b"" and result.stdout, result
+    return result.out
+
+
+def commands(tmp_path):
+    text = said(tmp_path, "--help")
+    found = re.findall(r"^  ([a-z]+) {2,}\S", text, re.M)
+    assert {"profile", "inspect"} <= set(found), text
+    return found
+
+
+def options_of(tmp_path, command):
+    return sorted(
+        set(re.findall(r"^  (?:-\w+, )?(--[a-z-]+)", said(tmp_path, command, "--help"), re.M))
+    )
+
+
+def test_the_options_of_profile(program, tmp_path):
+    found = options_of(tmp_path, "profile")
+    assert {
+        "--module",
+        "--code",
+        "--rate",
+        "--python",
+        "--output-directory",
+        "--quiet",
+        "--help",
+    } <= set(found), found
+
+
+@pytest.mark.parametrize("way", [["--help"], ["-h"], ["help"]])
+def test_help_of_the_program(program, way, tmp_path):
+    assert said(tmp_path, *way) == said(tmp_path, "--help")
+
+
+def test_help_of_each_command(program, tmp_path):
+    for command in commands(tmp_path):
+        text = said(tmp_path, command, "--help")
+        assert text == said(tmp_path, "help", command)
+        assert text.startswith("usage: fixingahole %s" % command)
+        assert max(map(len, text.splitlines())) <= 110
+
+
+def test_version(program, tmp_path):
+    assert re.search(r"\d+\.\d+\.\d+", said(tmp_path, "--version"))
+
+
+def test_man_page_has_every_command_and_option(program, tmp_path):
+    page = said(tmp_path, "help", "--man").replace("\\-", "-")
+    for command in commands(tmp_path):
+        assert "fixingahole %s" % command in page
+        for option in options_of(tmp_path, command):
+            if option != "--help":
+                assert option in page, "%s of %s is not in the man page" % (option, command)
+
+
+def test_man_page_is_sound(program, tmp_path):
+    if shutil.which("mandoc") is None and shutil.which("man") is None:
+        pytest.skip("SKIP: neither mandoc nor man here")
+    page = tmp_path / "fixingahole.1"
+    page.write_text(said(tmp_path, "help", "--man"))
+    tool = (
+        ["mandoc", "-T", "lint", "-W", "error"]
+        if shutil.which("mandoc")
+        else ["man", "--warnings", "-l"]
+    )
+    done = subprocess.run(tool + [str(page)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == 0 and done.stderr == b"", done
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_has_every_command_and_option(program, shell, tmp_path):
+    script = said(tmp_path, "help", "--completion", shell)
+    for command in commands(tmp_path):
+        assert command in script
+        for option in options_of(tmp_path, command):
+            if option == "--help":
+                continue
+            form = "-l " + option[2:] if shell == "fish" else option
+            assert form in script, "%s of %s is not in the completion for %s" % (
+                option,
+                command,
+                shell,
+            )
+
+
+def complete(script, words):
+    """What bash offers for the last of the words."""
+    program = (
+        script
+        + "\nCOMP_WORDS=(%s)\nCOMP_CWORD=%d\n_fixingahole\nprintf '%%s\\n' \"${COMPREPLY[@]}\"\n"
+        % (" ".join("'%s'" % word for word in words), len(words) - 1)
+    )
+    done = subprocess.run(
+        ["bash", "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert done.returncode == 0 and done.stderr == "", done
+    return done.stdout.split()
+
+
+def test_bash_completes(program, tmp_path):
+    script = said(tmp_path, "help", "--completion", "bash")
+    assert complete(script, ["fixingahole", "pro"]) == ["profile"]
+    assert "--rate" in complete(script, ["fixingahole", "profile", "--"])
+    assert complete(script, ["fixingahole", "profile", "--rat"]) == ["--rate"]
+    assert complete(script, ["fixingahole", "inspect", "--rec"]) == ["--records"]
