@@ -8,11 +8,13 @@
  * Where that CPU lies. dt close to w: the thread ran all the time, and its CPU is *firm*: spread
  * over [t - dt, t] with the resolution of a fine bucket (1 ms). dt a small multiple of w: the thread
  * shared a core or the GIL with others; where in [t - dt, t] it ran nobody knows, so its CPU is
- * *loose*: spread evenly, then, per coarse bucket (50 ms), put first where firm CPU leaves room.
+ * *loose*: spread evenly, then, per coarse bucket (200 ms), put first where firm CPU leaves room.
  * (Spreading such intervals evenly over fine buckets instead makes densities that add up to 1 only
- * on average; with 4 threads on one GIL, 15 % of a fully busy run then looked idle.) dt far above
- * w: the thread slept, and woke shortly before its timer fired: firm, over [t - w, t]. "Far" is
- * twice the number of threads alive at once, since so many may take turns.
+ * on average: in a simulation of 4 threads on one GIL, 15 % of a fully busy run looked idle. Now
+ * it is 0.5 %, and 1 % with 16 threads.) dt far above w: the thread slept, and woke shortly before
+ * its timer fired: firm, over [t - w, t]. "Far" is four times the number of threads alive at once,
+ * since so many may take turns. So loose CPU is thought not to overlap where it need not: threads
+ * that each run at random for less than a period at a time count a little more busy than they are.
  *
  * Bucket b of width W with CPU C_b: its CPU counts W / C_b where C_b > W, else 1. So a program with
  * one thread shows its CPU as it is, and parallel work is not counted twice.
@@ -40,9 +42,10 @@
 #include "core/segment.h"
 
 #define FINE_NS 1e6
-#define COARSE_NS 50e6
+#define COARSE_NS 200e6
 #define FINE_MAX 1000000 /* buckets; beyond 1,000 s they grow wider than 1 ms */
 #define FIRM_RATIO 1.25
+#define TURNS 4.0 /* dt / w of a thread that takes turns, per thread alive */
 #define LONG_PERIODS 8.0
 #define OCTAVES 5 /* of short threads: below 1/2, 1, 2, 4, 8 periods */
 #define GROUP_SAMPLES 8
@@ -538,7 +541,7 @@ int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 	err = most_alive(p, &alive);
 	if (err < 0)
 		return err;
-	t.slept = alive > 2 ? 2.0 * (double)alive : 4;
+	t.slept = alive > 2 ? TURNS * (double)alive : 2 * TURNS;
 
 	for (uint32_t i = 0; i < p->n_threads; i++)
 		walk(&t, i, 1);

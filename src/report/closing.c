@@ -1,0 +1,284 @@
+/*
+ * closing.c - sentences about a run. Every report says: clock, rate asked and reached, samples,
+ * drops, what the scope left out, the interval; and an empty result explains itself.
+ */
+#include "report/closing.h"
+
+#include "base/number.h"
+#include "capture/words.h"
+#include "core/segment.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define FEW_SAMPLES 30
+#define WORTH_SAYING 0.0005 /* of the run: what rounds to 0.1 % */
+
+static void say(struct fah_text *t, struct fah_strbuf *sb)
+{
+	t->failed |= sb->failed;
+	fah_text_wrap(t, fah_strbuf_str(sb));
+	fah_strbuf_release(sb);
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+void fah_closing_refused(struct fah_text *t, const struct fah_profile *p)
+{
+	size_t n;
+	const struct fah_process *processes = fah_profile_processes(p, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct fah_strbuf sb = FAH_STRBUF_INIT;
+		uint32_t v = processes[i].python_version;
+
+		if (processes[i].status != FAH_AGENT_REFUSED)
+			continue;
+		fah_strbuf_adds(&sb, "Not profiled: ");
+		if (v)
+			fah_strbuf_addf(&sb, "Python %u.%u.%u, ", v >> 24, v >> 16 & 255, v >> 8 & 255);
+		fah_strbuf_addf(&sb, "process %u", processes[i].pid);
+		if (*processes[i].cmdline) {
+			fah_strbuf_adds(&sb, " (");
+			fah_text_clean(&sb, processes[i].cmdline);
+			fah_strbuf_adds(&sb, ")");
+		}
+		fah_strbuf_adds(&sb, ": ");
+		fah_text_clean(&sb, *processes[i].reason ? processes[i].reason : "no reason given");
+		fah_strbuf_adds(&sb, ". It ran on, undisturbed.");
+		say(t, &sb);
+	}
+}
+
+static bool all_refused(const struct fah_profile *p)
+{
+	size_t n, refused = 0;
+	const struct fah_process *processes = fah_profile_processes(p, &n);
+
+	for (size_t i = 0; i < n; i++)
+		refused += processes[i].status == FAH_AGENT_REFUSED;
+	return n && refused == n;
+}
+
+void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
+{
+	const struct fah_totals *totals = fah_profile_totals(p);
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	double expected = totals->cpu_s * totals->rate_asked;
+	size_t n;
+
+	fah_profile_processes(p, &n);
+	fah_strbuf_adds(&sb, "There is no sample to show. ");
+	if (all_refused(p)) {
+		fah_strbuf_adds(&sb, "The interpreter was not one that can be profiled (see above).");
+		say(t, &sb);
+		return;
+	}
+	fah_strbuf_addf(&sb, "The run took %s and used %s of CPU", fah_num_seconds(totals->wall_s).s,
+			fah_num_seconds(totals->cpu_s).s);
+	if (totals->rate_asked > 0)
+		fah_strbuf_addf(&sb, "; at %s that makes about %s sample%s",
+				fah_num_hz(totals->rate_asked).s,
+				fah_num_count((uint64_t)(expected + 0.5)).s,
+				plural((uint64_t)(expected + 0.5)));
+	fah_strbuf_adds(&sb, ".");
+	if (totals->drops)
+		fah_strbuf_addf(&sb, " %s sample%s dropped.", fah_num_count(totals->drops).s,
+				totals->drops == 1 ? " was" : "s were");
+	else if (!n)
+		fah_strbuf_adds(&sb, " No Python interpreter announced itself: the program ended "
+				     "before Python was ready, or it is not Python.");
+	say(t, &sb);
+	if (expected >= FEW_SAMPLES || !n)
+		return;
+	fah_text_wrap(t, "What helps: let it run longer (more input, or the work in a loop), or ask "
+			 "for more samples a second with --rate (up to the kernel's tick). For code this "
+			 "short exact tools say more: python -m timeit for a statement, python -m "
+			 "cProfile for every call.");
+}
+
+static void say_samples(struct fah_text *t, const struct fah_totals *totals)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	uint64_t all = totals->samples + totals->drops;
+	const char *between = ": ";
+
+	fah_strbuf_addf(&sb, "Samples: %s", fah_num_count(totals->samples).s);
+	if (totals->recovered)
+		fah_strbuf_addf(&sb, " (%s of them recovered from a half-made frame)",
+				fah_num_count(totals->recovered).s);
+	fah_strbuf_addf(&sb, "; dropped %s", fah_num_count(totals->drops).s);
+	if (totals->drops) {
+		fah_strbuf_addf(&sb, " (%s",
+				fah_share_text((double)totals->drops / (double)all, 2).s);
+		for (uint32_t i = 0; i < FAH_DROPS_MAX; i++) {
+			if (!totals->drops_by[i])
+				continue;
+			fah_strbuf_addf(&sb, "%s%s %s", between,
+					fah_num_count(totals->drops_by[i]).s, fah_drop_words(i));
+			between = ", ";
+		}
+		fah_strbuf_adds(&sb, "); their time is shared out over the samples of the same thread");
+	}
+	fah_strbuf_adds(&sb, ".");
+	say(t, &sb);
+}
+
+/* "2.0": a percentage without its sign. */
+static struct fah_share points(double percent)
+{
+	struct fah_share text = fah_share_text(percent / 100, 1);
+
+	text.s[strcspn(text.s, "%")] = '\0';
+	return text;
+}
+
+static void say_interval(struct fah_text *t, const struct fah_totals *totals,
+			 const struct fah_charges *charges)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (totals->samples < FEW_SAMPLES)
+		fah_strbuf_addf(&sb, "Only %s sample%s: shares are rough. ",
+				fah_num_count(totals->samples).s, plural(totals->samples));
+	fah_strbuf_addf(&sb, "Interval (95%%): a share of 50%% is known to %s%s points",
+			t->g->plus_minus, points(totals->interval_points).s);
+	if (charges->n_functions)
+		fah_strbuf_addf(&sb, "; the largest, %s, to %s%s",
+				fah_share_text(charges->functions[0].share, 1).s, t->g->plus_minus,
+				points(100 * charges->functions[0].interval).s);
+	fah_strbuf_adds(&sb, ".");
+	say(t, &sb);
+}
+
+static void say_part(struct fah_text *t, const struct fah_totals *totals, const char *what,
+		     double seconds)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!(totals->wall_s > 0) || seconds < WORTH_SAYING * totals->wall_s)
+		return;
+	fah_strbuf_addf(&sb, "%s: %s (%s).", what, fah_share_text(seconds / totals->wall_s, 1).s,
+			fah_num_seconds_short(seconds).s);
+	say(t, &sb);
+}
+
+static void say_unsampled(struct fah_text *t, const struct fah_totals *totals)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!totals->unsampled_threads || totals->unsampled_s < WORTH_SAYING * totals->wall_s)
+		return;
+	fah_strbuf_addf(&sb,
+			"Unsampled: %u thread%s used %s (%s) without one sample: too short, or with all "
+			"signals blocked.",
+			totals->unsampled_threads, plural(totals->unsampled_threads),
+			fah_share_text(totals->unsampled_s / totals->wall_s, 1).s,
+			fah_num_seconds_short(totals->unsampled_s).s);
+	say(t, &sb);
+}
+
+void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
+		       const struct fah_charges *charges)
+{
+	const struct fah_totals *totals = fah_profile_totals(p);
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	double waiting = totals->idle_s - totals->unseen_cpu_s;
+	size_t n;
+	const struct fah_process *processes = fah_profile_processes(p, &n);
+
+	fah_strbuf_addf(&sb, "Clock: %s", n ? fah_clock_words(processes[0].clock) : "unknown");
+	if (totals->rate_asked > 0)
+		fah_strbuf_addf(&sb, "; rate asked %s, reached %s", fah_num_hz(totals->rate_asked).s,
+				fah_num_hz(totals->rate_reached).s);
+	fah_strbuf_adds(&sb, ".");
+	say(t, &sb);
+	say_samples(t, totals);
+	if (totals->samples)
+		say_interval(t, totals, charges);
+	/* What the samples cannot see used CPU and so did not wait; it is told apart below. */
+	say_part(t, totals, "Waiting or without a core", waiting > 0 ? waiting : 0);
+	say_part(t, totals, "Code outside the folders reported, with no caller inside",
+		 fah_times_sum(&charges->outside));
+	say_part(t, totals, "Threads without Python frames", fah_times_sum(&charges->no_python));
+	say_unsampled(t, totals);
+	if (totals->unseen_cpu_s >= WORTH_SAYING * totals->cpu_s && totals->unseen_cpu_s >= 0.0005) {
+		fah_strbuf_addf(&sb,
+				"CPU that no clock watched: %s of %s (the interpreter's start and end, "
+				"threads and children without Python).",
+				fah_num_seconds_short(totals->unseen_cpu_s).s,
+				fah_num_seconds_short(totals->cpu_s).s);
+		say(t, &sb);
+	}
+	if (totals->truncated) {
+		fah_strbuf_addf(&sb, "%s stack%s too deep to be kept whole: outer frames are missing.",
+				fah_num_count(totals->truncated).s,
+				totals->truncated == 1 ? " was" : "s were");
+		say(t, &sb);
+	}
+	fah_closing_end(t, p);
+}
+
+static const char *signal_name(int sig)
+{
+	static const struct {
+		int sig;
+		const char *name;
+	} names[] = {{SIGHUP, " (SIGHUP)"},   {SIGINT, " (SIGINT)"},   {SIGQUIT, " (SIGQUIT)"},
+		     {SIGILL, " (SIGILL)"},   {SIGABRT, " (SIGABRT)"}, {SIGBUS, " (SIGBUS)"},
+		     {SIGFPE, " (SIGFPE)"},   {SIGKILL, " (SIGKILL)"}, {SIGSEGV, " (SIGSEGV)"},
+		     {SIGPIPE, " (SIGPIPE)"}, {SIGALRM, " (SIGALRM)"}, {SIGTERM, " (SIGTERM)"},
+		     {SIGXCPU, " (SIGXCPU)"}};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (names[i].sig == sig)
+			return names[i].name;
+	return "";
+}
+
+void fah_closing_end(struct fah_text *t, const struct fah_profile *p)
+{
+	const struct fah_totals *totals = fah_profile_totals(p);
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	int status = totals->wait_status;
+
+	if (totals->complete && WIFSIGNALED(status)) {
+		fah_strbuf_addf(&sb, "The program was killed by signal %d%s.", WTERMSIG(status),
+				signal_name(WTERMSIG(status)));
+		say(t, &sb);
+	} else if (totals->complete && WIFEXITED(status) && WEXITSTATUS(status)) {
+		fah_strbuf_addf(&sb, "The program ended with status %d.", WEXITSTATUS(status));
+		say(t, &sb);
+	}
+	if (!totals->complete) {
+		fah_text_wrap(t, "The capture has no end: the recording was cut short. Times are those up "
+				 "to its last record.");
+	}
+	if (totals->lost_bytes && !totals->lost_records) {
+		fah_strbuf_addf(&sb, "%s at the end of the capture are cut or damaged and left out.",
+				fah_num_bytes(totals->lost_bytes).s);
+		say(t, &sb);
+	}
+	if (totals->lost_records) {
+		fah_strbuf_addf(&sb, "%s record%s (%s) could not be written for want of space.",
+				fah_num_count(totals->lost_records).s, plural(totals->lost_records),
+				fah_num_bytes(totals->lost_bytes).s);
+		say(t, &sb);
+	}
+	if (totals->samples_lost) {
+		fah_strbuf_addf(&sb, "%s sample%s taken but not in the capture.",
+				fah_num_count(totals->samples_lost).s,
+				totals->samples_lost == 1 ? " was" : "s were");
+		say(t, &sb);
+	}
+	if (totals->bad_records) {
+		fah_strbuf_addf(&sb, "%s record%s of the capture made no sense and %s left out.",
+				fah_num_count(totals->bad_records).s, plural(totals->bad_records),
+				totals->bad_records == 1 ? "was" : "were");
+		say(t, &sb);
+	}
+}

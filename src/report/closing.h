@@ -1,0 +1,17 @@
+/* closing.h - the words of a report: what was measured and how sure, and why nothing was. */
+#ifndef FAH_REPORT_CLOSING_H
+#define FAH_REPORT_CLOSING_H
+
+#include "report/text.h"
+
+/* Interpreters that were not profiled, and why; nothing where there are none. */
+void fah_closing_refused(struct fah_text *t, const struct fah_profile *p);
+/* Why there is not one sample, and what to do. */
+void fah_closing_empty(struct fah_text *t, const struct fah_profile *p);
+/* Clock, rate, samples, drops, interval, waiting, what is outside, what is missing. */
+void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
+		       const struct fah_charges *charges);
+/* How the program ended, where that was not by status 0; what the capture lacks. */
+void fah_closing_end(struct fah_text *t, const struct fah_profile *p);
+
+#endif

@@ -1,0 +1,254 @@
+/*
+ * lines.c - for each file with at least 1 % of the run: a table of the lines that took it, in
+ * Python, in native code and in the kernel, and below it the same by function.
+ */
+#include "report/lines.h"
+
+#include "base/number.h"
+#include "base/utf8.h"
+#include "core/err.h"
+#include "report/closing.h"
+#include "report/source.h"
+#include "report/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_FLOOR 0.01
+#define LINE_FLOOR 0.005     /* what rounds to 1 % */
+#define FUNCTION_FLOOR 0.0005 /* as in the summary */
+#define CELL 7		     /* columns of a time, with the space behind it */
+#define CELLS 3
+#define NUMBER_MIN 5 /* columns of a line number, without the space behind it */
+#define SOURCE_MIN 8
+
+struct table {
+	struct fah_text *t;
+	int number;	   /* columns of line numbers */
+	size_t source;	   /* columns of source */
+	double wall_s;
+};
+
+static const struct fah_scope everything = {.everything = true};
+
+static void put_cells(struct table *tb, const char *number, const char *const *cells)
+{
+	struct fah_text *t = tb->t;
+
+	fah_strbuf_addf(&t->line, "%*s %s", tb->number, number, t->g->vertical);
+	for (int i = 0; i < CELLS; i++) {
+		fah_utf8_pad_left(&t->line, cells[i], strlen(cells[i]), CELL);
+		fah_strbuf_adds(&t->line, t->g->vertical);
+	}
+}
+
+static void put_gap(struct table *tb)
+{
+	static const char *const empty[CELLS] = {"", "", ""};
+
+	put_cells(tb, "...", empty);
+	fah_text_end(tb->t);
+}
+
+static void put_edge(struct table *tb, const char *glyph)
+{
+	struct fah_text *t = tb->t;
+
+	fah_text_repeat(t, " ", tb->number + 1);
+	for (int i = 0; i <= CELLS; i++) {
+		fah_strbuf_adds(&t->line, glyph);
+		if (i < CELLS)
+			fah_text_repeat(t, " ", CELL);
+	}
+	fah_text_end(t);
+}
+
+static void put_head(struct table *tb, const char *path)
+{
+	static const char *const names[CELLS] = {"Python ", "native ", "system "};
+	struct fah_strbuf over = FAH_STRBUF_INIT, clean = FAH_STRBUF_INIT;
+	struct fah_text *t = tb->t;
+
+	for (int i = 0; i < 6; i++)
+		fah_strbuf_adds(&over, t->g->over);
+	fah_strbuf_adds(&over, " ");
+	put_edge(tb, t->g->top);
+	put_cells(tb, "",
+		  (const char *const[CELLS]){"Time   ", fah_strbuf_str(&over), fah_strbuf_str(&over)});
+	fah_text_end(t);
+	put_cells(tb, "Line", names);
+	fah_text_clean(&clean, path);
+	fah_utf8_cut(&t->line, fah_strbuf_str(&clean), clean.len, tb->source, !t->o->utf8);
+	fah_text_end(t);
+	fah_text_repeat(t, t->g->rule, tb->number + 1);
+	for (int i = 0; i <= CELLS; i++) {
+		fah_strbuf_adds(&t->line, t->g->cross);
+		fah_text_repeat(t, t->g->rule, i < CELLS ? CELL : (int)tb->source);
+	}
+	fah_text_end(t);
+	t->failed |= over.failed || clean.failed;
+	fah_strbuf_release(&over);
+	fah_strbuf_release(&clean);
+}
+
+/* "   34% ": right-aligned, nothing below half a percent unless nothing else would be shown. */
+static void cell(char *buf, size_t size, double share, bool at_least)
+{
+	if (share >= LINE_FLOOR)
+		snprintf(buf, size, "%6s ", fah_share_text(share, 0).s);
+	else
+		snprintf(buf, size, "%6s ", at_least ? "<1%" : "");
+}
+
+static void put_row(struct table *tb, const struct fah_line_cost *line,
+		    const struct fah_source *source)
+{
+	double shares[CELLS] = {line->times.python / tb->wall_s, line->times.native / tb->wall_s,
+				line->times.system / tb->wall_s};
+	char cells[CELLS][32], number[16];
+	int most = 0;
+	struct fah_text *t = tb->t;
+
+	for (int i = 1; i < CELLS; i++)
+		if (shares[i] > shares[most])
+			most = i;
+	for (int i = 0; i < CELLS; i++)
+		cell(cells[i], sizeof(cells[i]), shares[i], i == most);
+	snprintf(number, sizeof(number), "%u", line->line);
+	fah_strbuf_addf(&t->line, "%*s %s", tb->number, number, t->g->vertical);
+	for (int i = 0; i < CELLS; i++) {
+		fah_text_colour(t, fah_text_heat(shares[i]));
+		fah_strbuf_adds(&t->line, cells[i]);
+		fah_text_colour(t, FAH_PLAIN);
+		fah_strbuf_adds(&t->line, t->g->vertical);
+	}
+	fah_source_line(source, line->line, &t->line, tb->source, !t->o->utf8);
+	fah_text_end(t);
+}
+
+static bool shown(const struct table *tb, const struct fah_line_cost *line)
+{
+	return fah_times_sum(&line->times) >= LINE_FLOOR * tb->wall_s;
+}
+
+static void put_rows(struct table *tb, const struct fah_file_cost *file,
+		     const struct fah_source *source)
+{
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < file->n_lines; i++) {
+		const struct fah_line_cost *line = &file->lines[i];
+
+		if (!shown(tb, line))
+			continue;
+		if (line->line > last + 1)
+			put_gap(tb);
+		put_row(tb, line, source);
+		last = line->line;
+	}
+	if (!source->n_lines || last < source->n_lines)
+		put_gap(tb);
+}
+
+static void add_part(struct fah_strbuf *sb, const char **between, double share, const char *name)
+{
+	fah_strbuf_addf(sb, "%s%s %s", *between, fah_share_text(share, 0).s, name);
+	*between = ", ";
+}
+
+static void put_functions(struct table *tb, const struct fah_profile *p,
+			  const struct fah_file_cost *file)
+{
+	struct fah_text *t = tb->t;
+	bool any = false;
+
+	for (size_t i = 0; i < file->n_functions; i++) {
+		const struct fah_function_cost *cost = &file->functions[i];
+		const struct fah_function *f = fah_profile_function(p, cost->function);
+		const char *between = ": ";
+
+		if (cost->share < FUNCTION_FLOOR)
+			continue;
+		if (!any)
+			fah_text_put(t, "Function summaries:");
+		any = true;
+		fah_strbuf_adds(&t->line, "  ");
+		fah_text_clean(&t->line, f->name);
+		fah_strbuf_addf(&t->line, " (line %u)", f->first_line);
+		add_part(&t->line, &between, cost->times.python / tb->wall_s, "Python");
+		add_part(&t->line, &between, cost->times.native / tb->wall_s, "native");
+		if (cost->times.system >= LINE_FLOOR * tb->wall_s)
+			add_part(&t->line, &between, cost->times.system / tb->wall_s, "system");
+		fah_text_end(t);
+	}
+}
+
+static int put_file(struct fah_text *t, const struct fah_profile *p,
+		    const struct fah_file_cost *file)
+{
+	const char *start = fah_profile_meta(p, "start_real_ns");
+	double wall_s = fah_profile_totals(p)->wall_s, seconds = fah_times_sum(&file->times);
+	struct table tb = {.t = t, .number = NUMBER_MIN, .wall_s = wall_s};
+	struct fah_source source;
+	char digits[16];
+	int room, err;
+
+	err = fah_source_init(&source, file->abspath, start ? strtoull(start, NULL, 10) : 0);
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < file->n_lines; i++) {
+		int n = snprintf(digits, sizeof(digits), "%u", file->lines[i].line) + 1;
+
+		if (shown(&tb, &file->lines[i]) && n > tb.number)
+			tb.number = n;
+	}
+	room = t->width - (tb.number + 2) - CELLS * (CELL + 1);
+	tb.source = (size_t)(room > SOURCE_MIN ? room : SOURCE_MIN);
+
+	fah_strbuf_adds(&t->line, "  ");
+	fah_text_clean(&t->line, file->abspath);
+	fah_text_put(t, ": %% of time = %6s (%s) out of %s.", fah_share_text(seconds / wall_s, 2).s,
+		     fah_num_seconds_short(seconds).s, fah_num_seconds_short(wall_s).s);
+	put_head(&tb, file->abspath);
+	put_rows(&tb, file, &source);
+	put_edge(&tb, t->g->bottom);
+	if (!source.n_lines && file->abspath[0] == '/')
+		fah_text_put(t, "The source could not be read.");
+	else if (source.newer)
+		fah_text_put(t, "The source has changed since the run began: its lines may not be "
+				"those that ran.");
+	fah_text_end(t);
+	put_functions(&tb, p, file);
+	fah_source_release(&source);
+	return 0;
+}
+
+int fah_report_lines(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
+{
+	const struct fah_totals *totals = fah_profile_totals(p);
+	const struct fah_charges *charges;
+	struct fah_text t;
+	size_t n = 0;
+	int err, end;
+
+	err = fah_profile_charge(p, o->scope ? o->scope : &everything, &charges);
+	if (err < 0)
+		return err;
+	fah_text_init(&t, out, o);
+	fah_closing_refused(&t, p);
+	for (size_t i = 0; err == 0 && i < charges->n_files; i++) {
+		/* Dearest first, so the rest is below the floor too. */
+		if (fah_times_sum(&charges->files[i].times) < FILE_FLOOR * totals->wall_s ||
+		    !(totals->wall_s > 0))
+			break;
+		if (n++)
+			fah_text_end(&t);
+		err = put_file(&t, p, &charges->files[i]);
+	}
+	if (!totals->samples)
+		fah_closing_empty(&t, p);
+	else if (!n)
+		fah_text_wrap(&t, "No file of the folders reported has 1% of the run's time.");
+	end = fah_text_finish(&t);
+	return err < 0 ? err : end;
+}

@@ -1,0 +1,27 @@
+/*
+ * report.h - what all text views share: how to print, and for whom.
+ *
+ * Views write to a stream that they are given and to nothing else. Names, paths and sources come
+ * from outside: control characters in them never reach the stream.
+ */
+#ifndef FAH_REPORT_REPORT_H
+#define FAH_REPORT_REPORT_H
+
+#include "model/profile.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define FAH_REPORT_WIDTH 120 /* of files */
+
+struct fah_report_options {
+	int width;   /* columns; 0: FAH_REPORT_WIDTH */
+	bool colour; /* escape sequences */
+	bool utf8;   /* else ASCII only */
+	const char *root; /* absolute folder that paths are shown relative to; NULL: none */
+	const struct fah_scope *scope; /* NULL: everything */
+	const char *command; /* the first line; NULL: what the capture says */
+	const char *note;    /* a line of its own below the totals, e.g. of the logs; NULL: none */
+};
+
+#endif

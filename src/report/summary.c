@@ -1,0 +1,226 @@
+/*
+ * summary.c - the run in totals, the dearest functions, the functions by module, and in words how
+ * sure all that is.
+ */
+#include "report/summary.h"
+
+#include "base/file.h"
+#include "base/number.h"
+#include "base/utf8.h"
+#include "core/err.h"
+#include "report/closing.h"
+#include "report/text.h"
+#include "report/tree.h"
+
+#include <string.h>
+
+#define TOP_MAX 10
+#define FLOOR 0.0005 /* of the run: what rounds to 0.1 % */
+#define RULE_MIN 65
+#define NAME_MIN 12 /* columns that a name keeps however narrow the terminal is */
+#define GAP 4
+
+static const struct fah_scope everything = {.everything = true};
+
+FAH_DEFINE_FREEP(struct fah_tree *, fah_tree_free)
+
+static void put_command(struct fah_text *t, const struct fah_profile *p)
+{
+	const char *command = t->o->command ? t->o->command : fah_profile_meta(p, "command");
+
+	if (command) {
+		fah_text_clean(&t->line, command);
+		fah_text_end(t);
+		fah_text_end(t);
+	}
+}
+
+static void put_totals(struct fah_text *t, const struct fah_profile *p)
+{
+	const struct fah_totals *totals = fah_profile_totals(p);
+	uint64_t largest = 0;
+	size_t n;
+	const struct fah_process *processes = fah_profile_processes(p, &n);
+
+	fah_strbuf_addf(&t->line, "Finished in %s", fah_num_seconds(totals->program_s).s);
+	if (totals->program_rss_bytes)
+		fah_strbuf_addf(&t->line, " using %s of RAM",
+				fah_num_bytes(totals->program_rss_bytes).s);
+	fah_text_end(t);
+	if (totals->max_rss_bytes)
+		fah_text_put(t, "Max RSS Memory Usage: %s", fah_num_bytes(totals->max_rss_bytes).s);
+	fah_text_put(t, "Total Wall Time: %s", fah_num_seconds(totals->wall_s).s);
+	if (n > 1) {
+		for (size_t i = 1; i < n; i++)
+			if (processes[i].max_rss_bytes > largest)
+				largest = processes[i].max_rss_bytes;
+		fah_strbuf_addf(&t->line, "Child processes: %s", fah_num_count(n - 1).s);
+		if (largest)
+			fah_strbuf_addf(&t->line, " (largest %s)", fah_num_bytes(largest).s);
+		fah_text_end(t);
+	}
+	fah_text_end(t);
+	if (t->o->note) {
+		fah_text_clean(&t->line, t->o->note);
+		fah_text_end(t);
+		fah_text_end(t);
+	}
+}
+
+static void put_heading(struct fah_text *t, const char *text)
+{
+	fah_text_colour(t, FAH_BOLD);
+	fah_strbuf_adds(&t->line, text);
+	fah_text_colour(t, FAH_PLAIN);
+	fah_text_end(t);
+}
+
+static void put_rule(struct fah_text *t, const char *glyph, int width)
+{
+	fah_text_repeat(t, glyph, width);
+	fah_text_end(t);
+}
+
+struct top {
+	struct fah_strbuf names[TOP_MAX], places[TOP_MAX]; /* clean */
+	const struct fah_function_cost *costs;
+	int n;
+	int name_columns, longest; /* of the names as shown, of a whole row */
+};
+
+static int columns(const struct fah_strbuf *sb)
+{
+	return (int)fah_utf8_width(fah_strbuf_str(sb), sb->len);
+}
+
+static void top_init(struct top *top, const struct fah_profile *p,
+		     const struct fah_charges *charges, int width)
+{
+	int places = 0, room;
+
+	*top = (struct top){.costs = charges->functions};
+	while (top->n < TOP_MAX && (size_t)top->n < charges->n_functions &&
+	       charges->functions[top->n].share >= FLOOR) {
+		const struct fah_function *f =
+			fah_profile_function(p, charges->functions[top->n].function);
+		struct fah_strbuf *name = &top->names[top->n], *place = &top->places[top->n];
+
+		fah_text_clean(name, f->name);
+		fah_strbuf_adds(place, "(");
+		fah_text_clean(place, fah_basename(f->file));
+		fah_strbuf_addf(place, ":%u)", f->first_line);
+		if (columns(name) > top->name_columns)
+			top->name_columns = columns(name);
+		if (columns(place) > places)
+			places = columns(place);
+		top->n++;
+	}
+	/* " 1. " name, gap, "100.0% ", place */
+	room = width - 4 - GAP - 7 - places;
+	if (top->name_columns > room)
+		top->name_columns = room > NAME_MIN ? room : NAME_MIN;
+	top->longest = 4 + top->name_columns + GAP + 7 + places;
+}
+
+static void top_release(struct top *top)
+{
+	for (int i = 0; i < top->n; i++) {
+		fah_strbuf_release(&top->names[i]);
+		fah_strbuf_release(&top->places[i]);
+	}
+}
+
+static void put_top(struct fah_text *t, struct top *top)
+{
+	for (int i = 0; i < top->n; i++) {
+		struct fah_strbuf cut = FAH_STRBUF_INIT;
+		struct fah_share share = fah_share_text(top->costs[i].share, 1);
+
+		t->failed |= top->names[i].failed || top->places[i].failed;
+		fah_utf8_cut(&cut, fah_strbuf_str(&top->names[i]), top->names[i].len,
+			     (size_t)top->name_columns, !t->o->utf8);
+		fah_strbuf_addf(&t->line, "%2d. ", i + 1);
+		fah_utf8_pad_left(&t->line, fah_strbuf_str(&cut), cut.len,
+				  (size_t)(top->name_columns + GAP));
+		fah_text_colour(t, fah_text_heat(top->costs[i].share));
+		fah_strbuf_addf(&t->line, "%6s", share.s);
+		fah_text_colour(t, FAH_PLAIN);
+		fah_strbuf_adds(&t->line, " ");
+		if (columns(&top->places[i]) + 4 + top->name_columns + GAP + 7 <= t->width ||
+		    t->width <= 0)
+			fah_strbuf_adds(&t->line, fah_strbuf_str(&top->places[i]));
+		else
+			fah_utf8_cut_tail(&t->line, fah_strbuf_str(&top->places[i]),
+					  top->places[i].len,
+					  t->width > 15 + top->name_columns + 4
+						  ? (size_t)(t->width - 15 - top->name_columns)
+						  : 4,
+					  !t->o->utf8);
+		fah_text_end(t);
+		fah_strbuf_release(&cut);
+	}
+}
+
+static void put_profile(struct fah_text *t, const struct fah_profile *p,
+			const struct fah_charges *charges, const struct fah_tree *tree)
+{
+	int rule = RULE_MIN, tree_width = fah_tree_width(tree, t->width);
+	struct top top;
+
+	top_init(&top, p, charges, t->width);
+	rule = top.longest > rule ? top.longest : rule;
+	rule = tree_width > rule ? tree_width : rule;
+	rule = rule > t->width ? t->width : rule;
+
+	put_heading(t, "Profile Summary");
+	put_rule(t, "=", rule);
+	fah_text_end(t);
+	if (top.n) {
+		char heading[64];
+
+		snprintf(heading, sizeof(heading), "Top %d Function%s by Total Runtime:", top.n,
+			 top.n == 1 ? "" : "s");
+		put_heading(t, heading);
+		put_rule(t, "-", rule);
+		put_top(t, &top);
+		fah_text_end(t);
+		put_heading(t, "Functions by Module:");
+		put_rule(t, "-", rule);
+		fah_tree_print(tree, t);
+	} else {
+		fah_text_wrap(t, "No function of the folders reported has a share of the run worth "
+				 "listing.");
+	}
+	fah_text_end(t);
+	fah_text_end(t);
+	put_rule(t, "=", rule);
+	fah_text_end(t);
+	top_release(&top);
+}
+
+int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
+{
+	_cleanup_(fah_tree_freep) struct fah_tree *tree = NULL;
+	const struct fah_totals *totals = fah_profile_totals(p);
+	const struct fah_charges *charges;
+	struct fah_text t;
+	int err;
+
+	err = fah_profile_charge(p, o->scope ? o->scope : &everything, &charges);
+	if (err == 0)
+		err = fah_tree_new(p, charges, o, FLOOR, &tree);
+	if (err < 0)
+		return err;
+	fah_text_init(&t, out, o);
+	put_command(&t, p);
+	fah_closing_refused(&t, p);
+	put_totals(&t, p);
+	if (totals->samples) {
+		put_profile(&t, p, charges, tree);
+		fah_closing_words(&t, p, charges);
+	} else {
+		fah_closing_empty(&t, p);
+		fah_closing_end(&t, p);
+	}
+	return fah_text_finish(&t);
+}
