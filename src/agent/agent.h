@@ -42,6 +42,9 @@ struct fah_agent {
 };
 extern struct fah_agent fah_agent;
 
+/* main.c: note whose process this is, at the start and after a fork. */
+void fah_own_pid(void);
+
 /* env.c: our variables out of the program's environment, and back in for children. */
 void fah_env_take(void);
 /* The entries for a child's environment; NULL where it gets none of ours. */
@@ -83,7 +86,9 @@ struct fah_thread_state {
 	struct fah_id_frame {
 		uint32_t code, instr;
 	} last[FAH_PY_MAX_FRAMES], now[FAH_PY_MAX_FRAMES];
+	struct fah_mem mem;           /* loads of this thread, with room below */
 	struct fah_py_walk walk;
+	uint8_t room[FAH_LOAD_ROOM];
 	uint8_t text[8192]; /* scratch for names */
 };
 void fah_thread_begin(void);                         /* in the new thread: give it a timer */

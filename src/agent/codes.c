@@ -78,7 +78,7 @@ static uint8_t *put_str(uint8_t *p, const char *s, size_t len)
 /* A str object into t->text at *at; its length is returned, 0 where there is none. */
 static size_t read_name(struct fah_thread_state *t, uint64_t str, size_t at, size_t cap)
 {
-	int n = str ? fah_py_read_str(&fah_mem_self, &fah_agent.layout, str, (char *)t->text + at, cap) : 0;
+	int n = str ? fah_py_read_str(&t->mem, &fah_agent.layout, str, (char *)t->text + at, cap) : 0;
 
 	return n > 0 ? (size_t)n : 0;
 }
@@ -96,7 +96,7 @@ static bool write_lines(struct fah_thread_state *t, uint32_t id, uint64_t data, 
 		p = fah_put_varint(p, id);
 		p = fah_put_varint(p, at);
 		p = fah_put_varint(p, part);
-		if (fah_load(&fah_mem_self, data + at, p, part) < 0)
+		if (fah_load(&t->mem, data + at, p, part) < 0)
 			return false;
 		fah_record_commit(t, FAH_SEG_CODE_LINES, p + part);
 	}
@@ -112,12 +112,12 @@ static bool define(struct fah_thread_state *t, uint32_t id, uint64_t code, enum 
 	uint8_t *p;
 
 	*ret_drop = FAH_DROP_CODE;
-	if (fah_py_code_read(&fah_mem_self, layout, code, &info) < 0)
+	if (fah_py_code_read(&t->mem, layout, code, &info) < 0)
 		return false;
 	n_file = read_name(t, info.filename, 0, FILE_MAX);
 	n_name = read_name(t, info.name, n_file, NAME_MAX_BYTES);
 	n_qual = read_name(t, info.qualname, n_file + n_name, NAME_MAX_BYTES);
-	if (fah_py_bytes_span(&fah_mem_self, layout, info.linetable, LINES_MAX, &lines, &n_lines) < 0)
+	if (fah_py_bytes_span(&t->mem, layout, info.linetable, LINES_MAX, &lines, &n_lines) < 0)
 		n_lines = 0;
 
 	*ret_drop = FAH_DROP_NO_ROOM;

@@ -16,6 +16,14 @@ struct fah_agent fah_agent;
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso)
 	__attribute__((weak));
 
+void fah_own_pid(void)
+{
+	uint32_t pid = (uint32_t)FAH_SYS0(SYS_getpid);
+
+	atomic_store(&fah_agent.pid, pid);
+	fah_mem_self_pid(pid); /* every handler compares first: a stale one is never used */
+}
+
 /* The child goes on in a segment of its own, made when its first sample comes. */
 static void on_fork_child(void)
 {
@@ -24,7 +32,7 @@ static void on_fork_child(void)
 	fah_segment_forked();
 	fah_codes_forget();
 	atomic_store(&fah_agent.forked, 1);
-	atomic_store(&fah_agent.pid, (uint32_t)FAH_SYS0(SYS_getpid));
+	fah_own_pid();
 	fah_thread_forked();
 }
 

@@ -49,8 +49,9 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *data)
 
 		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
 			continue;
-		ranges[n_ranges].start = info->dlpi_addr + ph->p_vaddr;
-		ranges[n_ranges].end = ranges[n_ranges].start + ph->p_memsz;
+		/* not the first bytes, so that what stands before a pc can be looked at */
+		ranges[n_ranges].start = info->dlpi_addr + ph->p_vaddr + 16;
+		ranges[n_ranges].end = info->dlpi_addr + ph->p_vaddr + ph->p_memsz;
 		ranges[n_ranges++].owner = owner;
 	}
 	return 0;

@@ -130,10 +130,10 @@ static void start(void)
 	const char *reason;
 
 	fah_agent.runtime = address("_PyRuntime");
+	fah_own_pid();
 	if (fah_agent.runtime)
 		unlink_hook();
 	reason = prepare();
-	atomic_store(&fah_agent.pid, (uint32_t)FAH_SYS0(SYS_getpid));
 	if (fah_segment_start() < 0)
 		return; /* no room for a single segment: the collector sees that none came */
 	if (reason) {

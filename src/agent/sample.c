@@ -65,18 +65,22 @@ void fah_sample_thread_end(struct fah_thread_state *t)
 }
 
 /* The interrupted instruction follows a system call: the tick came while the kernel was at work. */
-static bool in_kernel(uint64_t pc)
+static bool in_kernel(const struct fah_thread_state *t, uint64_t pc, enum fah_code_owner owner)
 {
 	uint8_t insn[FAH_ARCH_SYSCALL_INSN_LEN];
 
-	return fah_load(&fah_mem_self, pc - sizeof(insn), insn, sizeof(insn)) == 0 && fah_arch_is_syscall(insn);
+	if (owner != FAH_CODE_OTHER) /* code that stays mapped, and never starts with this very byte */
+		return fah_arch_is_syscall((const uint8_t *)(uintptr_t)pc - sizeof(insn));
+	return fah_load(&t->mem, pc - sizeof(insn), insn, sizeof(insn)) == 0 && fah_arch_is_syscall(insn);
 }
 
-static uint32_t where(uint64_t pc, const struct fah_py_walk *walk)
+static uint32_t where(const struct fah_thread_state *t, uint64_t pc)
 {
-	if (in_kernel(pc))
+	enum fah_code_owner owner = fah_modules_owner(pc);
+
+	if (in_kernel(t, pc, owner))
 		return FAH_IN_SYSTEM;
-	if (!walk->n_frames || walk->leaf_call || fah_modules_owner(pc) == FAH_CODE_OTHER)
+	if (!t->walk.n_frames || t->walk.leaf_call || owner == FAH_CODE_OTHER)
 		return FAH_IN_NATIVE;
 	return FAH_IN_PYTHON;
 }
@@ -126,10 +130,10 @@ static void write_sample(struct fah_thread_state *t, uint64_t mono, uint64_t cpu
 /* This thread's Python state, remembered and checked each time; false: it has none. */
 static bool find_state(struct fah_thread_state *t)
 {
-	if (t->tstate && fah_py_thread_is(&fah_mem_self, &fah_agent.layout, t->tstate, t->pthread_id))
+	if (t->tstate && fah_py_thread_is(&t->mem, &fah_agent.layout, t->tstate, t->pthread_id))
 		return true;
 	t->tstate = 0;
-	return fah_py_find_thread(&fah_mem_self, &fah_agent.layout, fah_agent.runtime, t->pthread_id,
+	return fah_py_find_thread(&t->mem, &fah_agent.layout, fah_agent.runtime, t->pthread_id,
 				  &t->tstate) == 0;
 }
 
@@ -144,7 +148,7 @@ static void take(struct fah_thread_state *t, uint64_t pc, uint64_t mono, uint64_
 		t->walk.truncated = t->walk.recovered = t->walk.leaf_call = false;
 		flags = FAH_SAMPLE_NO_PYTHON;
 	} else {
-		if (fah_py_walk_thread(&t->walk, &fah_mem_self, &fah_agent.layout, t->tstate) < 0) {
+		if (fah_py_walk_thread(&t->walk, &t->mem, &fah_agent.layout, t->tstate) < 0) {
 			write_drop(t, mono, cpu, (enum fah_drop)t->walk.doubt);
 			return;
 		}
@@ -155,7 +159,7 @@ static void take(struct fah_thread_state *t, uint64_t pc, uint64_t mono, uint64_
 		write_drop(t, mono, cpu, drop);
 		return;
 	}
-	write_sample(t, mono, cpu, flags | where(pc, &t->walk));
+	write_sample(t, mono, cpu, flags | where(t, pc));
 	head = fah_segment_head();
 	atomic_fetch_add_explicit(&head->samples, 1, memory_order_relaxed);
 	if (t->walk.recovered)

@@ -192,6 +192,8 @@ struct fah_thread_state *fah_thread_current(void)
 	t->chunk = NULL;
 	t->chunk_time_ns = 0;
 	t->n_last = 0;
+	t->mem = fah_mem_self;
+	t->mem.ctx = (uint64_t)(uintptr_t)t->room;
 	state = t;
 	return t;
 }

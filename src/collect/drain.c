@@ -312,6 +312,9 @@ static void end_process(struct fah_drain *d, struct fah_collected *p)
 	reason[sizeof(reason) - 1] = 0;
 	end.reason = reason;
 	fah_writer_process_end(d->w, &end);
+	d->stats.handler_ns += atomic_load(&head->handler_ns);
+	if (atomic_load(&head->handler_max_ns) > d->stats.handler_max_ns)
+		d->stats.handler_max_ns = atomic_load(&head->handler_max_ns);
 }
 
 static void take_all(struct fah_drain *d)

@@ -1,7 +1,7 @@
 /*
  * load.h - loads that cannot fault. Runs inside the target's signal handler.
  *
- * The kernel copies (process_vm_readv on ourselves): a bad address is an error code, never a
+ * The kernel copies (process_vm_writev on ourselves): a bad address is an error code, never a
  * SIGSEGV, also when another thread unmaps the page at that moment. Where a sandbox refuses that
  * call, each page is probed with a system call that only looks at it, and then read.
  */
@@ -30,8 +30,15 @@ struct fah_mem {
 	uint64_t ctx;
 };
 
-/* Reads this very process; safe in a signal handler, no allocation, errno untouched. */
+/*
+ * Reads this very process; safe in a signal handler, no allocation, errno untouched. A copy whose
+ * ctx is the address of FAH_LOAD_ROOM bytes (one for each thread) reads batches several times faster.
+ */
 extern const struct fah_mem fah_mem_self;
+#define FAH_LOAD_ROOM 8192
+
+/* This process's pid, which saves a system call a load; 0: ask each time. Set it anew after a fork. */
+void fah_mem_self_pid(uint32_t pid);
 
 /* 0 or FAH_ERR_FAULT. */
 static inline int fah_load(const struct fah_mem *mem, uint64_t addr, void *dst, size_t len)
