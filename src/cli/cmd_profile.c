@@ -6,7 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/term.h"
+#include "base/strbuf.h"
 #include "capture/reader.h"
 #include "cli/cli.h"
 #include "cli/profile_report.h"
