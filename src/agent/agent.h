@@ -80,6 +80,7 @@ struct fah_thread_state {
 	uint32_t tid;
 	uint64_t pthread_id, tstate;
 	uint64_t start_mono_ns, last_cpu_ns;
+	uint64_t last_blocked;        /* voluntary context switches at its last record */
 	struct fah_chunk *chunk;      /* owned, or NULL */
 	uint64_t chunk_time_ns;       /* time of the chunk's last record, 0: none yet */
 	uint32_t n_last;              /* the chunk's last sample, root first */

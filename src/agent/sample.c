@@ -10,6 +10,7 @@
 #include "core/varint.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 
 #define DROP_MAX (4 * FAH_VARINT_MAX)
@@ -137,23 +138,35 @@ static bool find_state(struct fah_thread_state *t)
 				  &t->tstate) == 0;
 }
 
+/* Whether the thread has blocked since its last record; 0 or FAH_SAMPLE_RAN_ON. */
+static uint32_t ran_on(struct fah_thread_state *t)
+{
+	struct rusage ru;
+	uint64_t before = t->last_blocked;
+
+	memset(&ru, 0, sizeof(ru));
+	FAH_SYS2(SYS_getrusage, RUSAGE_THREAD, &ru);
+	t->last_blocked = (uint64_t)ru.ru_nvcsw;
+	return t->last_blocked == before ? FAH_SAMPLE_RAN_ON : 0;
+}
+
 static void take(struct fah_thread_state *t, uint64_t pc, uint64_t mono, uint64_t cpu)
 {
 	struct fah_segment_head *head;
 	enum fah_drop drop = FAH_DROP_FAULT;
-	uint32_t flags;
+	uint32_t flags = ran_on(t);
 
 	if (!find_state(t)) {
 		t->walk.n_frames = 0;
 		t->walk.truncated = t->walk.recovered = t->walk.leaf_call = false;
-		flags = FAH_SAMPLE_NO_PYTHON;
+		flags |= FAH_SAMPLE_NO_PYTHON;
 	} else {
 		if (fah_py_walk_thread(&t->walk, &t->mem, &fah_agent.layout, t->tstate) < 0) {
 			write_drop(t, mono, cpu, (enum fah_drop)t->walk.doubt);
 			return;
 		}
-		flags = (t->walk.truncated ? FAH_SAMPLE_TRUNCATED : 0) |
-			(t->walk.recovered ? FAH_SAMPLE_RECOVERED : 0);
+		flags |= (t->walk.truncated ? FAH_SAMPLE_TRUNCATED : 0) |
+			 (t->walk.recovered ? FAH_SAMPLE_RECOVERED : 0);
 	}
 	if (!name_frames(t, &drop)) {
 		write_drop(t, mono, cpu, drop);

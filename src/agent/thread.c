@@ -189,6 +189,7 @@ struct fah_thread_state *fah_thread_current(void)
 	t->tstate = 0;
 	t->start_mono_ns = begun ? begun_mono_ns : fah_now_mono();
 	t->last_cpu_ns = 0;
+	t->last_blocked = 0;
 	t->chunk = NULL;
 	t->chunk_time_ns = 0;
 	t->n_last = 0;
@@ -214,6 +215,7 @@ void fah_thread_forked(void)
 	if (state) {
 		state->tid = (uint32_t)FAH_SYS0(SYS_gettid);
 		state->last_cpu_ns = 0;
+		state->last_blocked = 0;
 		state->n_last = 0;
 		state->chunk_time_ns = 0;
 		state->start_mono_ns = fah_now_mono();

@@ -60,17 +60,30 @@ static bool needs_recovery(struct fah_reader *r, struct leftover *l)
 	       kill((pid_t)l->collector, 0) < 0 && errno == ESRCH;
 }
 
-int fah_recover(const char *path)
+/* The capture's name where path is that of its partial file. */
+static void whole_name(const char *path, char *buf, size_t cap)
+{
+	size_t n = strlen(path);
+
+	if (n > 8 && !strcmp(path + n - 8, ".partial"))
+		n -= 8;
+	snprintf(buf, cap, "%.*s", (int)n, path);
+}
+
+int fah_recover(const char *given)
 {
 	_cleanup_(fah_reader_freep) struct fah_reader *r = NULL;
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
 	char partial[FAH_SESSION_PATH_MAX], work[FAH_SESSION_PATH_MAX], work_partial[FAH_SESSION_PATH_MAX];
 	struct leftover l = {0};
+	char path[FAH_SESSION_PATH_MAX - 32];
 	struct fah_record rec;
-	int err = fah_reader_new(path, &r);
+	int err;
 
-	if (err < 0 || strlen(path) + 32 > sizeof(partial))
+	whole_name(given, path, sizeof(path));
+	err = fah_reader_new(path, &r);
+	if (err < 0)
 		return err;
 	if (!needs_recovery(r, &l))
 		return 0;

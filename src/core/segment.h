@@ -130,6 +130,8 @@ enum fah_sample_flag {
 	FAH_SAMPLE_TRUNCATED = 4, /* outer frames were left out */
 	FAH_SAMPLE_RECOVERED = 8, /* the newest frame was half made and is left out */
 	FAH_SAMPLE_NO_PYTHON = 16, /* a thread without a Python state: native only */
+	FAH_SAMPLE_RAN_ON = 32,    /* it never blocked since its last record: what is not CPU was want of a core */
+	FAH_SAMPLE_FLAGS_MASK = 63,
 };
 
 #endif
