@@ -7,7 +7,7 @@
  */
 #include "cpython/walk_internal.h"
 
-#define HINT_REACH 64 /* how far a wrong turn is searched in the last walk's addresses */
+#define HINT_PROBES 8 /* hash slots looked at for one address */
 #define CODE_LEN_MAX (1u << 28)
 #define FRAME_SLOTS_MAX (1u << 24)
 
@@ -17,33 +17,64 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
+static uint32_t hint_slot(uint64_t addr)
+{
+	return (uint32_t)((addr >> 3) * 0x9e3779b97f4a7c15ull >> 40) % FAH_PY_HINT_SLOTS;
+}
+
+/* Remembers addr for the next walk. */
+static void hint_add(struct fah_py_walk *w, uint64_t addr)
+{
+	uint16_t *slots = w->hint_slots[~w->walk_no & 1];
+	uint32_t slot = hint_slot(addr);
+
+	if (w->n_hints_new == FAH_PY_FAR_HINTS)
+		return;
+	w->hints[~w->walk_no & 1][w->n_hints_new++] = addr;
+	for (int i = 0; i < HINT_PROBES; i++, slot = (slot + 1) % FAH_PY_HINT_SLOTS) {
+		if (slots[slot] == 0) {
+			slots[slot] = (uint16_t)w->n_hints_new;
+			return;
+		}
+	}
+}
+
+/* Where the last walk met addr, or n_hints. */
+static uint32_t hint_find(const struct fah_py_walk *w, uint64_t addr)
+{
+	const uint16_t *slots = w->hint_slots[w->walk_no & 1];
+	uint32_t slot = hint_slot(addr);
+
+	for (int i = 0; i < HINT_PROBES; i++, slot = (slot + 1) % FAH_PY_HINT_SLOTS) {
+		uint32_t at = slots[slot];
+
+		if (at == 0)
+			break;
+		if (at <= w->n_hints && w->hints[w->walk_no & 1][at - 1] == addr)
+			return at - 1;
+	}
+	return w->n_hints;
+}
+
 const uint8_t *fah_py_far_read(struct fah_py_walk *w, uint64_t addr, uint32_t before, uint32_t after)
 {
 	const uint64_t *hints = w->hints[w->walk_no & 1];
-	uint32_t at, end, n = 0;
+	uint32_t at, n = 1;
+	int got;
 
-	if (w->n_hints_new < FAH_PY_FAR_HINTS)
-		w->hints[~w->walk_no & 1][w->n_hints_new++] = addr;
+	hint_add(w, addr);
 	for (at = w->far_at; at < w->n_far; at++) {
 		if (w->far_addr[at] == addr) {
 			w->far_at = at + 1;
 			return w->far[at];
 		}
 	}
-	end = w->hint_at + HINT_REACH < w->n_hints ? w->hint_at + HINT_REACH : w->n_hints;
-	for (at = w->hint_at; at < end && hints[at] != addr; at++)
-		;
 	w->far_addr[0] = addr;
-	n = 1;
-	if (at < end) {
-		for (at++; n < FAH_PIECES_MAX && at < w->n_hints; at++)
-			w->far_addr[n++] = hints[at];
-		w->hint_at = at;
-	}
+	for (at = hint_find(w, addr) + 1; n < FAH_PIECES_MAX && at < w->n_hints; at++)
+		w->far_addr[n++] = hints[at];
 	for (uint32_t i = 0; i < n; i++)
 		w->pieces[i] = (struct fah_piece){w->far[i], w->far_addr[i] - before, before + after};
-	int got = w->mem->read(w->mem, w->pieces, (int)n);
-
+	got = w->mem->read(w->mem, w->pieces, (int)n);
 	w->far_at = 1;
 	w->n_far = got > 0 ? (uint32_t)got : 0;
 	if (got > 0)
@@ -211,7 +242,7 @@ static void walk_begin(struct fah_py_walk *w, const struct fah_mem *mem,
 	w->n_walked = 0;
 	w->n_far = w->far_at = 0;
 	w->n_pending = 0;
-	w->hint_at = 0;
+	w->n_hints_old = w->n_hints;
 	w->n_hints = w->n_hints_new;
 	w->n_hints_new = 0;
 	w->leaf_at = 0;
@@ -219,6 +250,8 @@ static void walk_begin(struct fah_py_walk *w, const struct fah_mem *mem,
 		memset(w->codes, 0, sizeof(w->codes));
 		w->walk_no = 1;
 	}
+	if (w->n_hints_old != 0)
+		memset(w->hint_slots[~w->walk_no & 1], 0, sizeof(w->hint_slots[0]));
 	if (layout->code_type != 0)
 		w->code_type = layout->code_type;
 	if (layout->frame_type != 0)

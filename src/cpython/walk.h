@@ -12,8 +12,9 @@
 
 #define FAH_PY_WINDOW 16384    /* bytes of the data stack held at once: CPython's chunk size */
 #define FAH_PY_FAR_BYTES 224   /* bytes around a frame that lies outside the data stack */
-#define FAH_PY_FAR_HINTS 1024  /* addresses remembered of the last walk */
-#define FAH_PY_CODES 64        /* code objects held at once */
+#define FAH_PY_FAR_HINTS 2048  /* addresses remembered of the last walk */
+#define FAH_PY_HINT_SLOTS 4096 /* where to find them: a power of two */
+#define FAH_PY_CODES 256       /* code objects held at once */
 #define FAH_PY_CODE_BYTES 256  /* most of a PyCodeObject's head */
 #define FAH_PY_BATCH 24        /* frames whose code is read at once; below FAH_PIECES_MAX */
 
@@ -84,10 +85,11 @@ struct fah_py_walk {
 	struct fah_py_code_seen codes[FAH_PY_CODES];
 	struct fah_piece pieces[FAH_PIECES_MAX];
 
-	uint32_t n_hints, n_hints_new, hint_at;
+	uint32_t n_hints, n_hints_new, n_hints_old;
 	uint32_t n_far, far_at; /* slots of far[] that hold bytes */
 	uint64_t far_addr[FAH_PIECES_MAX];
 	uint64_t hints[2][FAH_PY_FAR_HINTS];
+	uint16_t hint_slots[2][FAH_PY_HINT_SLOTS]; /* index + 1, by address */
 	uint8_t far[FAH_PIECES_MAX][FAH_PY_FAR_BYTES];
 	uint8_t code_raw[FAH_PY_BATCH + 1][FAH_PY_CODE_BYTES];
 	uint8_t window[FAH_PY_WINDOW];

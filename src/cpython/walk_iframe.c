@@ -78,25 +78,19 @@ static int enter_chunk(struct fah_py_walk *w, uint64_t chunk, uint64_t top)
  */
 static int enter_stack(struct fah_py_walk *w, uint64_t chunk, uint64_t top)
 {
-	uint64_t size = 0;
 	int err;
 
 	w->stack_end = w->chunk_lo = w->chunk = w->older = w->older_end = 0;
 	w->window_len = 0;
 	if (chunk == 0) /* no frame was ever pushed */
 		return 0;
-	if (fah_load(w->mem, chunk + w->layout->chunk_size, &size, 8) < 0)
-		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FAULT);
-	if (top > chunk && top - chunk <= size)
-		return enter_chunk(w, chunk, top);
-	err = enter_chunk(w, chunk, chunk + w->layout->chunk_data + 8);
-	if (err < 0)
+	err = top == 0 ? FAH_ERR_DOUBT : enter_chunk(w, chunk, top);
+	if (err == 0 || w->older == 0)
 		return err;
-	if (w->older == 0)
-		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 	err = enter_chunk(w, w->older, 0);
 	if (err < 0)
 		return err;
+	w->doubt = FAH_PY_DOUBT_NONE;
 	return w->stack_end == top ? 0 : fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 }
 

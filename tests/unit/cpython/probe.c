@@ -32,6 +32,8 @@ struct stats {
 	uint64_t ns, max_ns, frames;
 };
 
+static uint8_t rooms[2][FAH_LOAD_ROOM];
+static struct fah_mem mem, handler_mem; /* this process, with room for batches */
 static struct fah_py_layout layout;
 static uint64_t runtime;
 static struct fah_py_walk *direct, *sampled;
@@ -40,11 +42,18 @@ static struct stats stats;
 static uint32_t n_stacks;
 static uint64_t sampled_tstate;
 static int timer_id = -1;
+static uint64_t period;
 static volatile sig_atomic_t busy;
 
 API int probe_init(uint32_t version_hex, uint64_t runtime_addr, const uint64_t *types)
 {
-	int err = fah_py_layout_init(&layout, &fah_mem_self, version_hex, runtime_addr);
+	int err;
+
+	mem = handler_mem = fah_mem_self;
+	mem.ctx = (uintptr_t)rooms[0];
+	handler_mem.ctx = (uintptr_t)rooms[1];
+	fah_mem_self_pid((uint32_t)FAH_SYS0(SYS_getpid));
+	err = fah_py_layout_init(&layout, &mem, version_hex, runtime_addr);
 
 	if (err < 0)
 		return err;
@@ -68,7 +77,7 @@ API uint32_t probe_lines_kind(void)
 API int64_t probe_tstate(uint64_t pthread_id)
 {
 	uint64_t tstate;
-	int err = fah_py_find_thread(&fah_mem_self, &layout, runtime, pthread_id, &tstate);
+	int err = fah_py_find_thread(&mem, &layout, runtime, pthread_id, &tstate);
 
 	return err < 0 ? err : (int64_t)tstate;
 }
@@ -77,13 +86,13 @@ API int64_t probe_tstate(uint64_t pthread_id)
 API int probe_walk(uint64_t pthread_id)
 {
 	uint64_t id = pthread_id ? pthread_id : (uint64_t)pthread_self(), tstate;
-	int err = fah_py_find_thread(&fah_mem_self, &layout, runtime, id, &tstate);
+	int err = fah_py_find_thread(&mem, &layout, runtime, id, &tstate);
 
 	if (err < 0)
 		return err;
-	if (!fah_py_thread_is(&fah_mem_self, &layout, tstate, id))
+	if (!fah_py_thread_is(&mem, &layout, tstate, id))
 		return FAH_ERR_MISMATCH;
-	err = fah_py_walk_thread(direct, &fah_mem_self, &layout, tstate);
+	err = fah_py_walk_thread(direct, &mem, &layout, tstate);
 	return err < 0 ? err : (int)direct->n_frames;
 }
 
@@ -107,24 +116,24 @@ API const struct fah_py_frame *probe_frame(int i)
 API int probe_string(uint64_t code_addr, int which, char *buf, size_t cap)
 {
 	struct fah_py_code code;
-	int err = fah_py_code_read(&fah_mem_self, &layout, code_addr, &code);
+	int err = fah_py_code_read(&mem, &layout, code_addr, &code);
 
 	if (err < 0)
 		return err;
-	return fah_py_read_str(&fah_mem_self, &layout,
+	return fah_py_read_str(&mem, &layout,
 			       which == 0 ? code.filename : which == 1 ? code.name : code.qualname, buf,
 			       cap);
 }
 
 API int probe_str(uint64_t str, char *buf, size_t cap)
 {
-	return fah_py_read_str(&fah_mem_self, &layout, str, buf, cap);
+	return fah_py_read_str(&mem, &layout, str, buf, cap);
 }
 
 API int probe_code(uint64_t code_addr, int32_t *ret_firstlineno, uint32_t *ret_flags)
 {
 	struct fah_py_code code;
-	int err = fah_py_code_read(&fah_mem_self, &layout, code_addr, &code);
+	int err = fah_py_code_read(&mem, &layout, code_addr, &code);
 
 	if (err == 0) {
 		*ret_firstlineno = code.firstlineno;
@@ -140,12 +149,12 @@ API int probe_line(uint64_t code_addr, uint32_t instr)
 	struct fah_py_position position;
 	uint64_t data;
 	size_t len;
-	int err = fah_py_code_read(&fah_mem_self, &layout, code_addr, &code);
+	int err = fah_py_code_read(&mem, &layout, code_addr, &code);
 
 	if (err == 0)
-		err = fah_py_bytes_span(&fah_mem_self, &layout, code.linetable, sizeof(table), &data, &len);
+		err = fah_py_bytes_span(&mem, &layout, code.linetable, sizeof(table), &data, &len);
 	if (err == 0)
-		err = fah_load(&fah_mem_self, data, table, len);
+		err = fah_load(&mem, data, table, len);
 	if (err == 0)
 		err = fah_py_position(layout.lines_kind, table, len, code.firstlineno, instr, &position);
 	return err < 0 ? err : position.line;
@@ -155,23 +164,23 @@ API int probe_line(uint64_t code_addr, uint32_t instr)
 API int64_t probe_gil_holder(void)
 {
 	uint64_t holder, id;
-	int err = fah_py_gil_holder(&fah_mem_self, &layout, runtime, &holder);
+	int err = fah_py_gil_holder(&mem, &layout, runtime, &holder);
 
 	if (err < 0)
 		return err;
 	if (holder == 0)
 		return 0;
-	return fah_load(&fah_mem_self, holder + layout.ts_thread_id, &id, 8) < 0 ? 1 : (int64_t)id;
+	return fah_load(&mem, holder + layout.ts_thread_id, &id, 8) < 0 ? 1 : (int64_t)id;
 }
 
 API int probe_collecting(void)
 {
 	uint64_t tstate;
 	bool collecting;
-	int err = fah_py_find_thread(&fah_mem_self, &layout, runtime, (uint64_t)pthread_self(), &tstate);
+	int err = fah_py_find_thread(&mem, &layout, runtime, (uint64_t)pthread_self(), &tstate);
 
 	if (err == 0)
-		err = fah_py_gc_collecting(&fah_mem_self, &layout, tstate, &collecting);
+		err = fah_py_gc_collecting(&mem, &layout, tstate, &collecting);
 	return err < 0 ? err : collecting;
 }
 
@@ -188,11 +197,11 @@ API uint64_t probe_time(int n)
 {
 	uint64_t tstate, start;
 
-	if (fah_py_find_thread(&fah_mem_self, &layout, runtime, (uint64_t)pthread_self(), &tstate) < 0)
+	if (fah_py_find_thread(&mem, &layout, runtime, (uint64_t)pthread_self(), &tstate) < 0)
 		return 0;
 	start = now();
 	for (int i = 0; i < n; i++)
-		if (fah_py_walk_thread(direct, &fah_mem_self, &layout, tstate) < 0)
+		if (fah_py_walk_thread(direct, &mem, &layout, tstate) < 0)
 			return 0;
 	return (now() - start) / (uint64_t)n;
 }
@@ -247,6 +256,13 @@ static void keep(const struct fah_py_walk *w)
 	stats.not_stored++;
 }
 
+static void arm(void)
+{
+	struct itimerspec spec = {{0, 0}, {0, (long)period}};
+
+	FAH_SYS4(SYS_timer_settime, timer_id, 0, &spec, 0);
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	uint64_t start = now(), took;
@@ -256,7 +272,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 		return;
 	busy = 1;
 	stats.samples++;
-	if (fah_py_walk_thread(sampled, &fah_mem_self, &layout, sampled_tstate) < 0) {
+	if (fah_py_walk_thread(sampled, &handler_mem, &layout, sampled_tstate) < 0) {
 		stats.doubts[sampled->doubt < FAH_PY_DOUBT_COUNT ? sampled->doubt : 0]++;
 	} else {
 		took = now() - start;
@@ -272,6 +288,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 			keep(sampled);
 	}
 	busy = 0;
+	arm(); /* not a periodic timer: the program goes on however slow this was */
 }
 
 /* Samples the calling thread every period_ns from now on; skip: enum fah_py_test_skip. */
@@ -279,9 +296,8 @@ API int probe_start(uint64_t period_ns, uint32_t skip)
 {
 	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct sigevent event;
-	struct itimerspec spec = {{0, (long)period_ns}, {0, (long)period_ns}};
 
-	if (fah_py_find_thread(&fah_mem_self, &layout, runtime, (uint64_t)pthread_self(),
+	if (fah_py_find_thread(&mem, &layout, runtime, (uint64_t)pthread_self(),
 			       &sampled_tstate) < 0)
 		return -1;
 	memset(&stats, 0, sizeof(stats));
@@ -296,7 +312,9 @@ API int probe_start(uint64_t period_ns, uint32_t skip)
 	event._sigev_un._tid = (int)FAH_SYS0(SYS_gettid);
 	if (FAH_SYS3(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer_id) < 0)
 		return -3;
-	return FAH_SYS4(SYS_timer_settime, timer_id, 0, &spec, 0) < 0 ? -4 : 0;
+	period = period_ns;
+	arm();
+	return 0;
 }
 
 API const struct stats *probe_stop(void)

@@ -1,0 +1,339 @@
+"""Walks in a signal handler at 5 kHz while the program does what breaks walks:
+python walk_storm.py LIBRARY SECONDS [SKIP]
+
+Every stack that was accepted is judged by the program's own text: a line that calls ends in a comment
+"#> names", the functions it can be the caller of, and no function is called from anywhere else. So a
+frame that is missing, stale or invented makes a pair that the text does not allow. Finalisers may
+begin anywhere. SKIP (bits of enum fah_py_test_skip) leaves out a check of the walk: then this test
+has to fail, else it could not tell.
+"""
+
+import ctypes
+import functools
+import linecache
+import sys
+import time
+
+sys.path.insert(0, __file__.rpartition("/")[0])
+import probe
+
+HERE = __file__
+alive = []  # code objects must not die before they are judged
+
+
+def key_of(x):
+    return -x
+
+
+def twice(x):
+    return x + x
+
+
+def sort_map():
+    return sorted(map(lambda x: twice(x), range(30)), key=lambda x: key_of(x))  #> <lambda>
+
+
+def add(a, b):
+    return a + b
+
+
+def reduce_it():
+    return functools.reduce(lambda a, b: add(a, b), range(40))  #> <lambda>
+
+
+def count_up(n):
+    for i in range(n):
+        yield i
+
+
+def delegate(n):
+    yield from count_up(n)  #> count_up
+
+
+def generators():
+    total = 0
+    for i in delegate(20):  #> delegate
+        total += i
+    total += sum(delegate(10))  #> delegate
+    dropped = delegate(5)  #> delegate
+    next(dropped)  #> delegate
+    del dropped  #> delegate count_up
+    return total + max(expression(6))  #> expression
+
+
+def expression(n):
+    return [i for i in (key_of(j) for j in range(n))]  #> <genexpr> <listcomp>
+
+
+class Awaited:
+    def __await__(self):
+        yield 1
+        return 2
+
+
+async def leaf_coroutine():
+    return await Awaited()  #> __await__
+
+
+async def async_numbers():
+    for i in range(3):
+        yield i
+        await leaf_coroutine()  #> leaf_coroutine
+
+
+async def coroutine():
+    async for _ in async_numbers():  #> async_numbers
+        await leaf_coroutine()  #> leaf_coroutine
+
+
+def coroutines():
+    work = coroutine()  #> coroutine
+    try:
+        while True:
+            work.send(None)  #> coroutine
+    except StopIteration:
+        pass
+
+
+def throws(n):
+    if n == 0:
+        raise KeyError(n)
+    return throws(n - 1)  #> throws
+
+
+def through_c(n):
+    return list(map(throws, [n]))  #> throws
+
+
+def exceptions():
+    for n in (0, 1, 5):
+        try:
+            through_c(n)  #> through_c
+        except KeyError:
+            pass
+
+
+def ping(n):
+    return 0 if n == 0 else pong(n - 1)  #> pong
+
+
+def pong(n):
+    return 0 if n == 0 else ping(n - 1)  #> ping
+
+
+def recursion():
+    ping(400)  #> ping
+    pong(7)  #> pong
+
+
+def endless(n):
+    return endless(n + 1)  #> endless
+
+
+def overflow():
+    try:
+        endless(0)  #> endless
+    except RecursionError:
+        pass
+
+
+class Dies:
+    def __init__(self, other=None):
+        self.other = other
+
+    def __del__(self):
+        on_death()  #> on_death
+
+
+def on_death():
+    return [i for i in (1, 2)]  #> <listcomp>
+
+
+def dying():
+    first = Dies()  #> __init__
+    second = Dies([first])  #> __init__
+    del first
+    ring = Dies()  #> __init__
+    ring.other = ring
+    return None
+
+
+class Compared:
+    def __init__(self, v):
+        self.v = v
+
+    def __lt__(self, other):
+        return compare(self.v, other.v)  #> compare
+
+    def __eq__(self, other):
+        return self.v == other.v
+
+    def __hash__(self):
+        return hash_of(self.v)  #> hash_of
+
+    def __getattr__(self, name):
+        return missing(name)  #> missing
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return True
+
+
+def compare(a, b):
+    return a < b
+
+
+def hash_of(v):
+    return v & 7
+
+
+def missing(name):
+    raise AttributeError(name)
+
+
+def operators():
+    things = [Compared(i % 7) for i in range(12)]  #> __init__ <listcomp>
+    things.sort()  #> __lt__
+    {thing: 1 for thing in things}  #> __hash__ __eq__ <dictcomp>
+    hasattr(things[0], "nothing")  #> __getattr__
+    with things[0]:  #> __enter__ __exit__
+        raise ValueError  #> __exit__
+
+
+def many(a, b=1, *args, c=2, **kwargs):
+    cell = a
+
+    def inner():
+        return cell
+
+    return inner()  #> inner
+
+
+def arguments():
+    for i in range(20):
+        many(i, 2, 3, 4, c=5, d=6)  #> many
+        many(*range(9), **{"z": 1})  #> many
+
+
+TEXT = compile("for i in range(5):\n  f(i)\nclass A:\n  x = g(1)\n", "<text>", "exec")
+
+
+def executed():
+    exec(TEXT, {"f": key_of, "g": twice})
+
+
+PHASES = [sort_map, reduce_it, generators, coroutines, exceptions, recursion, dying, operators,
+          arguments, executed]
+
+
+def storm(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for phase in PHASES:
+            for _ in range(12):
+                phase()  #> sort_map reduce_it generators coroutines exceptions recursion dying operators arguments executed
+        overflow()  #> overflow
+
+
+def calls_of(filename, line):
+    """What a line may call: its comment, or that of the lambda or comprehension it stands in."""
+    text = linecache.getline(filename, line)
+    return text.partition("#>")[2].split()
+
+
+LAMBDAS = {"sort_map": {"twice", "key_of"}, "reduce_it": {"add"}}
+INSIDE = {"<lambda>": {"twice", "key_of", "add"}, "<genexpr>": {"key_of"},
+          "<listcomp>": {"<genexpr>", "__init__"}, "<dictcomp>": {"__hash__", "__eq__"}}
+
+
+def judge(lib, stack):
+    """None, or what is impossible about a stack."""
+    frames = []
+    for i in range(stack.n):
+        buf = ctypes.create_string_buffer(512)
+        f = stack.frames[i]
+        if f.code not in known:
+            return "a code object that the program does not have"
+        n = lib.probe_string(f.code, 1, buf, 512)
+        name = buf.raw[:max(n, 0)].decode()
+        filename = known[f.code]
+        frames.append((name, filename, 0 if i == 0 else lib.probe_line(f.code, f.instr)))
+    frames.reverse()
+    shown = " ".join("%s:%d" % (name, line) for name, _, line in frames)
+    if frames[0][0] != "<module>" or frames[0][1] != HERE:
+        return "does not begin with the program: " + shown
+    for (name, filename, line), (callee, callee_file, _) in zip(frames, frames[1:]):
+        if callee == "__del__":  # a collection may begin anywhere
+            continue
+        if filename == "<text>":
+            if callee not in ("key_of", "twice", "A"):
+                return "%s called by the text: %s" % (callee, shown)
+            continue
+        if callee_file == "<text>":
+            if name != "executed":
+                return "text executed by %s: %s" % (name, shown)
+            continue
+        if filename != HERE:
+            return "a frame of another file: " + shown
+        allowed = set(calls_of(filename, line))
+        if name in INSIDE:
+            allowed = INSIDE[name]
+        if callee not in allowed and not (
+                # comprehensions are inlined from 3.12 on: the enclosing line is the caller
+                "<listcomp>" in allowed and callee in INSIDE["<listcomp>"]
+                or "<dictcomp>" in allowed and callee in INSIDE["<dictcomp>"]):
+            return "%s does not call %s in line %d: %s" % (name, callee, line, shown)
+        if callee == "<lambda>" and name not in LAMBDAS:
+            return "no lambda in " + shown
+    return None
+
+
+def collect_codes(code):
+    known[id(code)] = code.co_filename
+    alive.append(code)
+    for const in code.co_consts:
+        if hasattr(const, "co_code"):
+            collect_codes(const)
+
+
+known = {}
+
+
+def main():
+    lib = probe.load(sys.argv[1])
+    seconds = float(sys.argv[2])
+    skip = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    collect_codes(sys._getframe().f_back.f_code)
+    collect_codes(TEXT)
+    assert lib.probe_start(200000, skip) == 0  #> nothing
+    storm(seconds)  #> storm
+    stats = lib.probe_stop().contents
+    return lib, stats, skip
+
+
+lib, stats, skip = main()  #> main
+impossible = 0
+seen = 0
+for stack in probe.stacks(lib):
+    seen += 1
+    wrong = judge(lib, stack)
+    if wrong:
+        impossible += stack.count
+        if impossible < 20:
+            print("impossible (%d times, recovered %d): %s" % (stack.count, stack.recovered, wrong))
+drops = stats.samples - stats.accepted
+why = ", ".join("%s %d" % (name, n) for name, n in zip(probe.DOUBTS, stats.doubts) if n)
+print("%s: %d samples, %d distinct stacks, %d impossible, %.3f %% dropped (%s), %d recovered, "
+      "%d not kept, mean %.1f us at depth %.0f" % (
+          sys.version.split()[0], stats.samples, seen, impossible, 100.0 * drops / max(stats.samples, 1),
+          why or "none", stats.recovered, stats.not_stored,
+          stats.ns / 1000.0 / max(stats.accepted, 1), stats.frames / max(stats.accepted, 1)))
+if skip:
+    sys.exit(3 if impossible else 0)
+assert stats.samples > 100 * float(sys.argv[2]), "the timer did not run"
+assert stats.accepted > 0 and seen > 20
+assert stats.not_stored * 50 < stats.accepted
+assert not impossible
+assert drops * 50 < stats.samples, "more than 2 % dropped"
