@@ -86,7 +86,8 @@ struct fah_totals {
 	uint32_t unsampled_threads; /* threads with CPU that no sample stands for */
 	double unsampled_s;	    /* their part of on_cpu_s */
 	double effective_samples;   /* (sum of weights)^2 / sum of squared weights */
-	double interval_points; /* half width of the 95 % interval of a 50 % share, in points */
+	double interval_points; /* half width of the 95 % interval of the least certain share, in
+				   points of wall_s */
 };
 
 const struct fah_totals *fah_profile_totals(const struct fah_profile *p);

@@ -13,8 +13,10 @@
  * on average: in a simulation of 4 threads on one GIL, 15 % of a fully busy run looked idle. Now
  * it is 0.5 %, and 1 % with 16 threads.) dt far above w: the thread slept, and woke shortly before
  * its timer fired: firm, over [t - w, t]. "Far" is four times the number of threads alive at once,
- * since so many may take turns. So loose CPU is thought not to overlap where it need not: threads
- * that each run at random for less than a period at a time count a little more busy than they are.
+ * since so many may take turns; and a thread in whose interval firm CPU of others leaves no room for
+ * its own did not take turns either. So loose CPU is thought not to overlap where it need not:
+ * threads that each run at random for less than a period at a time count a little busier than they
+ * are.
  *
  * Bucket b of width W with CPU C_b: its CPU counts W / C_b where C_b > W, else 1. So a program with
  * one thread shows its CPU as it is, and parallel work is not counted twice.
@@ -33,7 +35,8 @@
  * shorter than a few ticks early code is seen less than late code; a group of short threads with
  * fewer than 8 samples joins the next longer one. CPU of groups without any sample is "unsampled".
  *
- * Two passes over the bytes, a few ns a sample; nothing is kept per sample.
+ * Passes over the bytes: firm CPU; loose CPU (threads that have some); seconds. A few ns a sample
+ * each, and nothing is kept per sample.
  */
 #include "model/internal.h"
 
@@ -70,6 +73,8 @@ struct scratch { /* by node, for the group at hand */
 	uint32_t samples;
 };
 
+enum pass { PASS_FIRM, PASS_LOOSE, PASS_SECONDS };
+
 struct timeline {
 	struct fah_profile *p;
 	const struct fah_timeline_input *in;
@@ -77,6 +82,8 @@ struct timeline {
 	uint32_t ratio; /* fine buckets in a coarse one */
 	double slept;	/* dt / w from which the thread slept */
 	struct buckets fine, coarse;
+	double *room; /* by fine bucket: what firm CPU leaves of all before it; NULL in PASS_FIRM */
+	bool loose;   /* the thread at hand has loose CPU */
 	struct sums group;
 	struct scratch *scratch;
 	uint32_t *touched;
@@ -88,23 +95,35 @@ struct span { /* an interval in fine buckets */
 	bool loose;
 };
 
+static inline double room_at(const struct timeline *t, double x)
+{
+	uint32_t i = (uint32_t)x;
+
+	return t->room[i] + (t->room[i + 1] - t->room[i]) * (x - (double)i);
+}
+
+static inline bool takes_turns(const struct timeline *t, double len, double cpu)
+{
+	return len > cpu * FIRM_RATIO && len <= cpu * t->slept;
+}
+
 static inline struct span place(const struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
 {
 	double end = (double)now, len = now > prev ? (double)(now - prev) : 0, cpu = (double)w;
 	struct span s = {.loose = false};
 
-	if (len > cpu * FIRM_RATIO) {
-		if (len > cpu * t->slept)
-			len = cpu;
-		else
-			s.loose = true;
-	} else if (len < cpu) {
+	if (takes_turns(t, len, cpu))
+		s.loose = true;
+	else if (len < cpu || len > cpu * FIRM_RATIO)
 		len = cpu;
-	}
 	if (end > t->wall_ns)
 		end = t->wall_ns;
 	s.to = end * t->per_ns;
 	s.from = end > len ? (end - len) * t->per_ns : 0;
+	if (s.loose && t->room && room_at(t, s.to) - room_at(t, s.from) < cpu * t->per_ns) {
+		s.loose = false;
+		s.from = end > cpu ? (end - cpu) * t->per_ns : 0;
+	}
 	return s;
 }
 
@@ -137,11 +156,25 @@ static inline double scale_at(const struct buckets *b, double from, double to)
 	       (to - from);
 }
 
-static inline void first_pass(struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
+static inline void put_firm(struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
 {
 	struct span s = place(t, prev, now, w);
-	double cpu = (double)w * t->per_ns;
 
+	if (s.loose)
+		t->loose = true;
+	else
+		spread(&t->fine, s.from, s.to, (double)w * t->per_ns);
+}
+
+/* What put_firm left out. */
+static inline void put_loose(struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
+{
+	double len = now > prev ? (double)(now - prev) : 0, cpu = (double)w * t->per_ns;
+	struct span s;
+
+	if (!takes_turns(t, len, (double)w))
+		return;
+	s = place(t, prev, now, w);
 	if (s.loose)
 		spread(&t->coarse, s.from * t->per_coarse, s.to * t->per_coarse, cpu);
 	else
@@ -149,7 +182,7 @@ static inline void first_pass(struct timeline *t, uint64_t prev, uint64_t now, u
 }
 
 /* Seconds of the run that one ns of this CPU counts. */
-static inline double second_pass(struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
+static inline double put_seconds(struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
 {
 	struct span s = place(t, prev, now, w);
 	double scale = s.loose ? scale_at(&t->coarse, s.from * t->per_coarse, s.to * t->per_coarse)
@@ -174,8 +207,21 @@ static inline void add_sample(struct timeline *t, const struct fah_sample_item *
 	t->group.weight_s2 += s * s;
 }
 
+static inline double event(struct timeline *t, enum pass pass, uint64_t prev, uint64_t now,
+			   uint64_t w)
+{
+	if (pass == PASS_SECONDS)
+		return put_seconds(t, prev, now, w);
+	if (pass == PASS_FIRM)
+		put_firm(t, prev, now, w);
+	else
+		put_loose(t, prev, now, w);
+	return 0;
+}
+
 /* All CPU of one thread in time order, drops between samples. pass is constant in each caller. */
-static inline __attribute__((always_inline)) void walk(struct timeline *t, uint32_t index, int pass)
+static inline __attribute__((always_inline)) void walk(struct timeline *t, uint32_t index,
+							 enum pass pass)
 {
 	struct fah_thread *thread = &t->p->threads[index];
 	const struct fah_chain *chain = &t->in->chains[index];
@@ -189,13 +235,11 @@ static inline __attribute__((always_inline)) void walk(struct timeline *t, uint3
 	for (uint32_t i = chain->first_block; i != FAH_NO_BLOCK; i = t->in->blocks[i].next) {
 		struct fah_samples_block block = t->in->blocks[i].samples;
 		struct fah_sample_item item;
+		double per;
 
 		while (fah_samples_next(&block, &item)) {
 			while (drop_at <= item.time_ns && drop) {
-				if (pass == 1)
-					first_pass(t, prev, drop->time_ns, drop->cpu_ns);
-				else
-					second_pass(t, prev, drop->time_ns, drop->cpu_ns);
+				event(t, pass, prev, drop->time_ns, drop->cpu_ns);
 				dropped += drop->cpu_ns;
 				prev = drop->time_ns;
 				first = false;
@@ -203,12 +247,11 @@ static inline __attribute__((always_inline)) void walk(struct timeline *t, uint3
 								  : &t->in->drops[drop->next];
 				drop_at = drop ? drop->time_ns : UINT64_MAX;
 			}
-			if (pass == 1) {
-				first_pass(t, prev, item.time_ns, item.cpu_ns);
+			per = event(t, pass, prev, item.time_ns, item.cpu_ns);
+			if (pass == PASS_FIRM) {
 				flagged += (item.flags & FAH_SAMPLE_RECOVERED) != 0;
 				cut += (item.flags & FAH_SAMPLE_TRUNCATED) != 0;
-			} else {
-				double per = second_pass(t, prev, item.time_ns, item.cpu_ns);
+			} else if (pass == PASS_SECONDS) {
 				uint64_t w = first && item.cpu_ns < period ? period : item.cpu_ns;
 
 				add_sample(t, &item, (double)w * per);
@@ -220,23 +263,14 @@ static inline __attribute__((always_inline)) void walk(struct timeline *t, uint3
 		}
 	}
 	for (; drop; drop = drop->next == FAH_NO_BLOCK ? NULL : &t->in->drops[drop->next]) {
-		if (pass == 1)
-			first_pass(t, prev, drop->time_ns, drop->cpu_ns);
-		else
-			second_pass(t, prev, drop->time_ns, drop->cpu_ns);
+		event(t, pass, prev, drop->time_ns, drop->cpu_ns);
 		dropped += drop->cpu_ns;
 		prev = drop->time_ns;
 	}
 	tail = thread->cpu_ns > sampled + dropped ? thread->cpu_ns - sampled - dropped : 0;
-	if (tail) {
-		uint64_t end = thread->end_ns > prev ? thread->end_ns : prev;
-
-		if (pass == 1)
-			first_pass(t, prev, end, tail);
-		else
-			second_pass(t, prev, end, tail);
-	}
-	if (pass == 1) {
+	if (tail)
+		event(t, pass, prev, thread->end_ns > prev ? thread->end_ns : prev, tail);
+	if (pass == PASS_FIRM) {
 		thread->sampled_cpu_ns = sampled;
 		thread->dropped_cpu_ns = dropped;
 		thread->samples = samples;
@@ -265,6 +299,7 @@ static void buckets_settle(struct buckets *b)
 
 	for (uint32_t i = 0; i < b->n + 2; i++) {
 		level += b->steps[i];
+		b->steps[i] = 0; /* so that more may be spread, and settled again */
 		b->cpu[i] += level;
 		if (b->cpu[i] < 0) /* by rounding */
 			b->cpu[i] = 0;
@@ -307,12 +342,36 @@ static double fill(struct timeline *t, uint32_t coarse)
 	return busy;
 }
 
+/* PASS_FIRM and PASS_LOOSE. */
+static int place_cpu(struct timeline *t, struct fah_arena *arena)
+{
+	bool *loose = fah_arena_array(arena, t->p->n_threads, sizeof(*loose)), any = false;
+	double *room = fah_arena_array(arena, (size_t)t->fine.n + 3, sizeof(*room));
+
+	if (!loose || !room)
+		return FAH_ERR_NOMEM;
+	for (uint32_t i = 0; i < t->p->n_threads; i++) {
+		t->loose = false;
+		walk(t, i, PASS_FIRM);
+		loose[i] = t->loose;
+		any |= t->loose;
+	}
+	buckets_settle(&t->fine);
+	for (uint32_t i = 0; i < t->fine.n + 2; i++)
+		room[i + 1] = room[i] + (t->fine.cpu[i] < 1 ? 1 - t->fine.cpu[i] : 0);
+	t->room = room;
+	for (uint32_t i = 0; any && i < t->p->n_threads; i++)
+		if (loose[i])
+			walk(t, i, PASS_LOOSE);
+	buckets_settle(&t->fine);
+	buckets_settle(&t->coarse);
+	return 0;
+}
+
 static void settle(struct timeline *t)
 {
 	double busy = 0;
 
-	buckets_settle(&t->fine);
-	buckets_settle(&t->coarse);
 	for (uint32_t i = 0; i < t->coarse.n; i++)
 		busy += fill(t, i);
 	buckets_integrate(&t->fine);
@@ -502,7 +561,7 @@ static int run_groups(struct timeline *t)
 		for (uint32_t i = heads[g]; i != NONE; i = next[i]) {
 			double before = t->group.true_s;
 
-			walk(t, i, 2);
+			walk(t, i, PASS_SECONDS);
 			threads += t->group.true_s > before;
 		}
 		if (!(t->group.weight_s > 0)) {
@@ -513,6 +572,15 @@ static int run_groups(struct timeline *t)
 	}
 	totals->effective_samples = weight2 > 0 ? weight * weight / weight2 : 0;
 	return 0;
+}
+
+/* Samples divide the busy part of the run only. With few of them 0 and 1 are less sure than 1/2. */
+static double widest_interval(const struct fah_totals *t)
+{
+	double half = fah_share_interval(0.5, t->effective_samples);
+	double edge = fah_share_interval(1, t->effective_samples);
+
+	return (half > edge ? half : edge) * (t->wall_s > 0 ? t->on_cpu_s / t->wall_s : 1);
 }
 
 int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
@@ -543,8 +611,9 @@ int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 		return err;
 	t.slept = alive > 2 ? TURNS * (double)alive : 2 * TURNS;
 
-	for (uint32_t i = 0; i < p->n_threads; i++)
-		walk(&t, i, 1);
+	err = place_cpu(&t, &arena);
+	if (err < 0)
+		return err;
 	settle(&t);
 	err = run_groups(&t);
 	if (err < 0)
@@ -552,6 +621,6 @@ int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 	p->totals.idle_s = p->totals.wall_s - p->totals.on_cpu_s;
 	if (p->totals.idle_s < 0)
 		p->totals.idle_s = 0;
-	p->totals.interval_points = 100 * fah_share_interval(0.5, p->totals.effective_samples);
+	p->totals.interval_points = 100 * widest_interval(&p->totals);
 	return 0;
 }

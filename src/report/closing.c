@@ -27,8 +27,9 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-void fah_closing_refused(struct fah_text *t, const struct fah_profile *p)
+bool fah_closing_refused(struct fah_text *t, const struct fah_profile *p)
 {
+	bool any = false;
 	size_t n;
 	const struct fah_process *processes = fah_profile_processes(p, &n);
 
@@ -51,7 +52,9 @@ void fah_closing_refused(struct fah_text *t, const struct fah_profile *p)
 		fah_text_clean(&sb, *processes[i].reason ? processes[i].reason : "no reason given");
 		fah_strbuf_adds(&sb, ". It ran on, undisturbed.");
 		say(t, &sb);
+		any = true;
 	}
+	return any;
 }
 
 static bool all_refused(const struct fah_profile *p)
@@ -105,7 +108,7 @@ static void say_samples(struct fah_text *t, const struct fah_totals *totals)
 {
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 	uint64_t all = totals->samples + totals->drops;
-	const char *between = ": ";
+	const char *between = "; ";
 
 	fah_strbuf_addf(&sb, "Samples: %s", fah_num_count(totals->samples).s);
 	if (totals->recovered)
@@ -118,8 +121,8 @@ static void say_samples(struct fah_text *t, const struct fah_totals *totals)
 		for (uint32_t i = 0; i < FAH_DROPS_MAX; i++) {
 			if (!totals->drops_by[i])
 				continue;
-			fah_strbuf_addf(&sb, "%s%s %s", between,
-					fah_num_count(totals->drops_by[i]).s, fah_drop_words(i));
+			fah_strbuf_addf(&sb, "%s%s: %s", between, fah_drop_words(i),
+					fah_num_count(totals->drops_by[i]).s);
 			between = ", ";
 		}
 		fah_strbuf_adds(&sb, "); their time is shared out over the samples of the same thread");
@@ -145,7 +148,7 @@ static void say_interval(struct fah_text *t, const struct fah_totals *totals,
 	if (totals->samples < FEW_SAMPLES)
 		fah_strbuf_addf(&sb, "Only %s sample%s: shares are rough. ",
 				fah_num_count(totals->samples).s, plural(totals->samples));
-	fah_strbuf_addf(&sb, "Interval (95%%): a share of 50%% is known to %s%s points",
+	fah_strbuf_addf(&sb, "Interval (95%%): shares are known to %s%s points or better",
 			t->g->plus_minus, points(totals->interval_points).s);
 	if (charges->n_functions)
 		fah_strbuf_addf(&sb, "; the largest, %s, to %s%s",

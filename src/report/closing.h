@@ -4,8 +4,8 @@
 
 #include "report/text.h"
 
-/* Interpreters that were not profiled, and why; nothing where there are none. */
-void fah_closing_refused(struct fah_text *t, const struct fah_profile *p);
+/* Interpreters that were not profiled, and why; false where there are none. */
+bool fah_closing_refused(struct fah_text *t, const struct fah_profile *p);
 /* Why there is not one sample, and what to do. */
 void fah_closing_empty(struct fah_text *t, const struct fah_profile *p);
 /* Clock, rate, samples, drops, interval, waiting, what is outside, what is missing. */

@@ -117,9 +117,7 @@ static void put_row(struct table *tb, const struct fah_line_cost *line,
 	snprintf(number, sizeof(number), "%u", line->line);
 	fah_strbuf_addf(&t->line, "%*s %s", tb->number, number, t->g->vertical);
 	for (int i = 0; i < CELLS; i++) {
-		fah_text_colour(t, fah_text_heat(shares[i]));
-		fah_strbuf_adds(&t->line, cells[i]);
-		fah_text_colour(t, FAH_PLAIN);
+		fah_text_paint(t, fah_text_heat(shares[i]), cells[i]);
 		fah_strbuf_adds(&t->line, t->g->vertical);
 	}
 	fah_source_line(source, line->line, &t->line, tb->source, !t->o->utf8);
@@ -235,7 +233,8 @@ int fah_report_lines(FILE *out, struct fah_profile *p, const struct fah_report_o
 	if (err < 0)
 		return err;
 	fah_text_init(&t, out, o);
-	fah_closing_refused(&t, p);
+	if (fah_closing_refused(&t, p))
+		fah_text_end(&t);
 	for (size_t i = 0; err == 0 && i < charges->n_files; i++) {
 		/* Dearest first, so the rest is below the floor too. */
 		if (fah_times_sum(&charges->files[i].times) < FILE_FLOOR * totals->wall_s ||

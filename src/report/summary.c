@@ -18,6 +18,7 @@
 #define FLOOR 0.0005 /* of the run: what rounds to 0.1 % */
 #define RULE_MIN 65
 #define NAME_MIN 12 /* columns that a name keeps however narrow the terminal is */
+#define PLACE_MIN 4 /* and the place behind it */
 #define GAP 4
 
 static const struct fah_scope everything = {.everything = true};
@@ -69,9 +70,7 @@ static void put_totals(struct fah_text *t, const struct fah_profile *p)
 
 static void put_heading(struct fah_text *t, const char *text)
 {
-	fah_text_colour(t, FAH_BOLD);
-	fah_strbuf_adds(&t->line, text);
-	fah_text_colour(t, FAH_PLAIN);
+	fah_text_paint(t, FAH_BOLD, text);
 	fah_text_end(t);
 }
 
@@ -134,7 +133,8 @@ static void put_top(struct fah_text *t, struct top *top)
 {
 	for (int i = 0; i < top->n; i++) {
 		struct fah_strbuf cut = FAH_STRBUF_INIT;
-		struct fah_share share = fah_share_text(top->costs[i].share, 1);
+		int place = t->width - 4 - top->name_columns - GAP - 7;
+		char share[32];
 
 		t->failed |= top->names[i].failed || top->places[i].failed;
 		fah_utf8_cut(&cut, fah_strbuf_str(&top->names[i]), top->names[i].len,
@@ -142,20 +142,11 @@ static void put_top(struct fah_text *t, struct top *top)
 		fah_strbuf_addf(&t->line, "%2d. ", i + 1);
 		fah_utf8_pad_left(&t->line, fah_strbuf_str(&cut), cut.len,
 				  (size_t)(top->name_columns + GAP));
-		fah_text_colour(t, fah_text_heat(top->costs[i].share));
-		fah_strbuf_addf(&t->line, "%6s", share.s);
-		fah_text_colour(t, FAH_PLAIN);
+		snprintf(share, sizeof(share), "%6s", fah_share_text(top->costs[i].share, 1).s);
+		fah_text_paint(t, fah_text_heat(top->costs[i].share), share);
 		fah_strbuf_adds(&t->line, " ");
-		if (columns(&top->places[i]) + 4 + top->name_columns + GAP + 7 <= t->width ||
-		    t->width <= 0)
-			fah_strbuf_adds(&t->line, fah_strbuf_str(&top->places[i]));
-		else
-			fah_utf8_cut_tail(&t->line, fah_strbuf_str(&top->places[i]),
-					  top->places[i].len,
-					  t->width > 15 + top->name_columns + 4
-						  ? (size_t)(t->width - 15 - top->name_columns)
-						  : 4,
-					  !t->o->utf8);
+		fah_utf8_cut_tail(&t->line, fah_strbuf_str(&top->places[i]), top->places[i].len,
+				  (size_t)(place > PLACE_MIN ? place : PLACE_MIN), !t->o->utf8);
 		fah_text_end(t);
 		fah_strbuf_release(&cut);
 	}
@@ -178,8 +169,7 @@ static void put_profile(struct fah_text *t, const struct fah_profile *p,
 	if (top.n) {
 		char heading[64];
 
-		snprintf(heading, sizeof(heading), "Top %d Function%s by Total Runtime:", top.n,
-			 top.n == 1 ? "" : "s");
+		snprintf(heading, sizeof(heading), "Top %d Functions by Total Runtime:", top.n);
 		put_heading(t, heading);
 		put_rule(t, "-", rule);
 		put_top(t, &top);
@@ -213,7 +203,8 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 		return err;
 	fah_text_init(&t, out, o);
 	put_command(&t, p);
-	fah_closing_refused(&t, p);
+	if (fah_closing_refused(&t, p))
+		fah_text_end(&t);
 	put_totals(&t, p);
 	if (totals->samples) {
 		put_profile(&t, p, charges, tree);

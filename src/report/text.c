@@ -21,7 +21,6 @@ static const struct fah_glyphs unicode = {
 	.last = "└─ ",
 	.pass = "│  ",
 	.plus_minus = "±",
-	.dash = "–",
 };
 
 static const struct fah_glyphs ascii = {
@@ -35,7 +34,6 @@ static const struct fah_glyphs ascii = {
 	.last = "`- ",
 	.pass = "|  ",
 	.plus_minus = "+-",
-	.dash = "-",
 };
 
 void fah_text_init(struct fah_text *t, FILE *out, const struct fah_report_options *o)
@@ -96,18 +94,19 @@ int fah_text_column(const struct fah_text *t)
 	return (int)fah_utf8_width(fah_strbuf_str(&t->line), t->line.len);
 }
 
-void fah_text_colour(struct fah_text *t, enum fah_colour colour)
+void fah_text_paint(struct fah_text *t, enum fah_colour colour, const char *text)
 {
 	static const char *const codes[] = {
-		[FAH_PLAIN] = "\033[0m",
+		[FAH_PLAIN] = "",
 		[FAH_BOLD] = "\033[1m",
-		[FAH_DIM] = "\033[2m",
 		[FAH_HOT] = "\033[31m",
 		[FAH_WARM] = "\033[33m",
 	};
+	bool painted = t->o->colour && colour != FAH_PLAIN;
 
-	if (t->o->colour)
-		fah_strbuf_adds(&t->line, codes[colour]);
+	fah_strbuf_adds(&t->line, painted ? codes[colour] : "");
+	fah_strbuf_adds(&t->line, text);
+	fah_strbuf_adds(&t->line, painted ? "\033[0m" : "");
 }
 
 enum fah_colour fah_text_heat(double share)

@@ -11,13 +11,13 @@
 
 /* What lines and trees are drawn with. */
 struct fah_glyphs {
-	const char *vertical, *top, *bottom;   /* of a table: beside a row, above it, below it */
-	const char *rule, *cross, *over;       /* below the head: line, its crossings; above a word */
-	const char *branch, *last, *pass;      /* of a tree, 3 columns each */
-	const char *plus_minus, *dash;
+	const char *vertical, *top, *bottom; /* of a table: beside a row, above it, below it */
+	const char *rule, *cross, *over;     /* below the head, its crossings; above a word */
+	const char *branch, *last, *pass;    /* of a tree, 3 columns each */
+	const char *plus_minus;
 };
 
-enum fah_colour { FAH_PLAIN, FAH_BOLD, FAH_DIM, FAH_HOT, FAH_WARM };
+enum fah_colour { FAH_PLAIN, FAH_BOLD, FAH_HOT, FAH_WARM };
 
 struct fah_text {
 	FILE *out; /* borrowed */
@@ -40,8 +40,8 @@ void fah_text_put(struct fah_text *t, const char *fmt, ...) __attribute__((forma
 void fah_text_repeat(struct fah_text *t, const char *glyph, int n);
 /* Columns of the line so far. */
 int fah_text_column(const struct fah_text *t);
-/* Begin and, with FAH_PLAIN, end a colour; nothing where there is none. */
-void fah_text_colour(struct fah_text *t, enum fah_colour colour);
+/* Add text in a colour, where colours are wanted. */
+void fah_text_paint(struct fah_text *t, enum fah_colour colour, const char *text);
 /* The colour of a share of the run. */
 enum fah_colour fah_text_heat(double share);
 /* A paragraph, broken at spaces so that it fits; its further lines are indented by two. */

@@ -286,24 +286,24 @@ static void print_leaf(const struct branch *b, struct fah_text *t, int end)
 	}
 	columns = end - fah_text_column(t) - (int)strlen(share.s);
 	fah_text_repeat(t, ".", columns > 0 ? columns : 1);
-	fah_text_colour(t, fah_text_heat(b->share));
-	fah_strbuf_adds(&t->line, share.s);
-	fah_text_colour(t, FAH_PLAIN);
+	fah_text_paint(t, fah_text_heat(b->share), share.s);
 	fah_text_end(t);
 }
 
 static void print_head(const struct branch *b, struct fah_text *t)
 {
+	struct fah_strbuf name = FAH_STRBUF_INIT;
 	char count[64];
 	int room, n = snprintf(count, sizeof(count), " (%zu func, %s total)", b->functions,
 			       fah_share_text(b->share, 2).s);
 
 	room = t->width - fah_text_column(t) - n;
-	fah_text_colour(t, FAH_BOLD);
 	if (room < 4)
 		room = 4;
-	fah_utf8_cut_tail(&t->line, b->name, strlen(b->name), (size_t)room, !t->o->utf8);
-	fah_text_colour(t, FAH_PLAIN);
+	fah_utf8_cut_tail(&name, b->name, strlen(b->name), (size_t)room, !t->o->utf8);
+	fah_text_paint(t, FAH_BOLD, fah_strbuf_str(&name));
+	t->failed |= name.failed;
+	fah_strbuf_release(&name);
 	fah_strbuf_adds(&t->line, count);
 	fah_text_end(t);
 }

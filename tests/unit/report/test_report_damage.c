@@ -1,0 +1,174 @@
+/*
+ * test_report_damage.c - captures that are cut, flipped or made up load and print, or are refused;
+ * they never crash. Worth most under ASan and UBSan. Checksums are made right again after each
+ * damage, so that the bad numbers reach the model.
+ */
+#include "build.h"
+
+#include "base/file.h"
+#include "capture/crc32.h"
+#include "core/varint.h"
+#include "report/lines.h"
+#include "report/summary.h"
+
+static void try(const uint8_t *data, size_t len)
+{
+	struct fah_report_options o = {.width = 60, .utf8 = true, .root = "/home/me"};
+	const struct fah_function_total *totals;
+	struct fah_profile *p;
+	struct fah_reader *r;
+	FILE *out;
+	size_t n;
+
+	if (fah_reader_new_mem(data, len, &r) < 0)
+		return;
+	assert_int_equal(fah_profile_load(r, &p), 0);
+	fah_reader_free(r);
+	out = fopen("/dev/null", "w");
+	assert_non_null(out);
+	assert_int_equal(fah_report_summary(out, p, &o), 0);
+	assert_int_equal(fah_report_lines(out, p, &o), 0);
+	assert_int_equal(fah_profile_function_totals(p, &totals, &n), 0);
+	fclose(out);
+	fah_profile_free(p);
+}
+
+/* A small capture with every kind of record. */
+static uint8_t *a_capture(size_t *ret_len)
+{
+	struct fah_run_end end = {.wall_ns = MS(500), .user_ns = MS(400)};
+	struct fah_write_loss loss;
+	uint32_t f, process, thread, node = 0;
+	struct build b;
+	char *data;
+
+	build_begin(&b);
+	f = build_function(&b, "/home/me/a.py", "f", "f", 1);
+	build_function(&b, "b.py", "g", NULL, 1);
+	for (uint32_t i = 0; i < 20; i++)
+		node = fah_writer_node(b.w, i % 5 ? node : 0, f, i + 1);
+	process = build_process(&b, 10, 0);
+	for (uint32_t k = 0; k < 2; k++) {
+		thread = build_thread(&b, process, 10 + k, k * 10);
+		for (uint32_t i = 1; i <= 60; i++)
+			fah_writer_sample(b.w, thread, MS(8 * i), MS(i % 7 + 1), i % 3, i % 20 + 1);
+		fah_writer_drops(b.w, thread, MS(481), FAH_DROP_FAULT, 2, MS(8));
+		fah_writer_thread_end(b.w, thread, MS(490), MS(300));
+	}
+	build_process_end(&b, process, 495, 1000000);
+	assert_int_equal(fah_writer_finish(b.w, &end, &loss), 0);
+	fah_writer_free(b.w);
+	assert_int_equal(fah_file_read(b.path, 1u << 20, &data, ret_len), 0);
+	unlink(b.path);
+	return (uint8_t *)data;
+}
+
+static uint32_t get_u32(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static void put_u32(uint8_t *p, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = (uint8_t)(v >> 8 * i);
+}
+
+static void repair(uint8_t *data, size_t len)
+{
+	size_t at = FAH_CAPTURE_HEAD;
+
+	while (len - at >= FAH_RECORD_HEAD) {
+		uint32_t n = get_u32(data + at);
+
+		if (n > len - at - FAH_RECORD_HEAD)
+			return;
+		put_u32(data + at + 4, fah_crc32(0, data + at + FAH_RECORD_HEAD - 1, (size_t)n + 1));
+		at += FAH_RECORD_HEAD + n;
+	}
+}
+
+static void cut_anywhere(void **state)
+{
+	size_t len;
+	uint8_t *data = a_capture(&len);
+
+	(void)state;
+	for (size_t cut = 0; cut <= len; cut++) {
+		uint8_t *part = malloc(cut ? cut : 1); /* of its own, so that ASan sees its end */
+
+		memcpy(part, data, cut);
+		try(part, cut);
+		free(part);
+	}
+	free(data);
+}
+
+static void flipped_bytes(void **state)
+{
+	struct build b = {.seed = 7};
+	size_t len;
+	uint8_t *data = a_capture(&len), *bad = malloc(len);
+
+	(void)state;
+	for (int round = 0; round < 1000; round++) {
+		memcpy(bad, data, len);
+		for (int i = 1 + (int)(build_random(&b) * 4); i--;) {
+			size_t at = FAH_CAPTURE_HEAD +
+				    (size_t)(build_random(&b) * (double)(len - FAH_CAPTURE_HEAD));
+
+			bad[at] = build_random(&b) < 0.3 ? 0xff : (uint8_t)(build_random(&b) * 256);
+		}
+		repair(bad, len);
+		try(bad, len);
+	}
+	free(bad);
+	free(data);
+}
+
+/* Records of random numbers, many of them extreme: ids of nothing, times at the end of all time. */
+static void made_up_records(void **state)
+{
+	struct build b = {.seed = 11};
+	uint8_t *data = malloc(1 << 16);
+
+	(void)state;
+	for (int round = 0; round < 1000; round++) {
+		uint8_t *p = data + FAH_CAPTURE_HEAD;
+
+		memset(data, 0, FAH_CAPTURE_HEAD);
+		memcpy(data, FAH_CAPTURE_MAGIC, 8);
+		data[8] = FAH_CAPTURE_VERSION;
+		for (int records = 40; records--;) {
+			uint8_t *head = p, type = (uint8_t)(1 + build_random(&b) * 12);
+
+			p += FAH_RECORD_HEAD;
+			for (int n = (int)(build_random(&b) * 30); n--;) {
+				double kind = build_random(&b);
+				uint64_t v = (uint64_t)(build_random(&b) * 6);
+
+				if (kind < 0.1)
+					v = UINT64_MAX >> (uint64_t)(build_random(&b) * 64);
+				else if (kind < 0.3)
+					v = (uint64_t)(build_random(&b) * 1e10);
+				p = fah_put_varint(p, v);
+			}
+			put_u32(head, (uint32_t)(p - head - FAH_RECORD_HEAD));
+			head[FAH_RECORD_HEAD - 1] = type;
+		}
+		repair(data, (size_t)(p - data));
+		try(data, (size_t)(p - data));
+	}
+	free(data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(flipped_bytes),
+		cmocka_unit_test(made_up_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,282 @@
+/*
+ * test_report_golden.c - whole reports, compared with the files in golden/. With
+ * FAH_UPDATE_GOLDEN=1 they are written anew: look at the difference before you commit it.
+ *
+ * Sources lie in a temporary folder, whose name is replaced by one of the same length.
+ */
+#include "build.h"
+
+#include "base/file.h"
+#include "report/lines.h"
+#include "report/summary.h"
+
+#include <sys/stat.h>
+
+#define SHOWN "/home/me/the-project"
+
+#define TEMPORARY "/tmp/fah-test-"
+
+static char dir[] = TEMPORARY "XXXXXX";
+
+_Static_assert(sizeof(dir) == sizeof(SHOWN), "the replacement must not move columns");
+
+static const char advanced[] = "import json\n"
+			       "\n"
+			       "\n"
+			       "def data_serialization(n):\n"
+			       "    text = json.dumps(list(range(n)))\n"
+			       "    return json.loads(text)\n"
+			       "\n"
+			       "\n"
+			       "class Analysis:\n"
+			       "\tdef fourier(self, 信号):\n"
+			       "\t\tgrüße = [x ** 2 for x in 信号]  # 信号の二乗 👩‍💻 \n"
+			       "\t\treturn sum(grüße) + 0.000000000000000000000000000000000000000000000000000"
+			       "000000000000000000000000001\n"
+			       "\n"
+			       "data_serialization(10)\n";
+
+static int setup(void **state)
+{
+	char path[64];
+
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/advanced.py", dir);
+	return fah_file_replace(path, advanced, sizeof(advanced) - 1);
+}
+
+static int teardown(void **state)
+{
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/advanced.py", dir);
+	unlink(path);
+	return rmdir(dir);
+}
+
+struct run {
+	struct build b;
+	uint32_t thread;
+	double at;
+};
+
+static uint32_t in_file(struct run *r, const char *file, const char *name, uint32_t line)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s%s%s", file[0] == '/' ? "" : dir, file[0] == '/' ? "" : "/", file);
+	return build_function(&r->b, path, name, name, line);
+}
+
+static void spend(struct run *r, double ms, uint32_t flags, uint32_t node)
+{
+	for (double until = r->at + ms; r->at + 1 < until;) {
+		r->at += 4;
+		fah_writer_sample(r->b.w, r->thread, MS(r->at), MS(4), flags, node);
+	}
+}
+
+/* 8 s of work in 10 s: several files and folders, a child process, drops, code outside. */
+static struct fah_profile *whole_run(void)
+{
+	struct run r = {.at = 20};
+	uint32_t module, data, fourier, dumps, deep, other, top, process, child;
+	struct fah_process_end end = {.status = FAH_AGENT_ENDED, .time_ns = MS(9900),
+				      .max_rss_bytes = 767800000, .samples = 2000, .recovered = 2,
+				      .reason = ""};
+
+	build_begin(&r.b);
+	process = build_process(&r.b, 10, 20);
+	r.thread = build_thread(&r.b, process, 10, 20);
+	module = in_file(&r, "advanced.py", "<module>", 1);
+	data = in_file(&r, "advanced.py", "data_serialization", 4);
+	fourier = in_file(&r, "advanced.py", "Analysis.fourier", 10);
+	dumps = in_file(&r, "/usr/lib/python3.11/json/encoder.py", "JSONEncoder.encode", 183);
+	deep = in_file(&r, "pkg/deep/er.py", "面白い関数.<locals>.<lambda>", 7);
+	other = in_file(&r, "pkg/other.py", "evil\033[31m\nname", 70000);
+	top = fah_writer_node(r.b.w, 0, module, 14);
+	spend(&r, 40, FAH_IN_SYSTEM, top);
+	spend(&r, 2000, FAH_IN_NATIVE,
+	      fah_writer_node(r.b.w, fah_writer_node(r.b.w, top, data, 5), dumps, 200));
+	spend(&r, 3000, FAH_IN_PYTHON, fah_writer_node(r.b.w, top, data, 6));
+	spend(&r, 600, FAH_IN_PYTHON, fah_writer_node(r.b.w, top, fourier, 11));
+	spend(&r, 400, FAH_IN_NATIVE, fah_writer_node(r.b.w, top, fourier, 12));
+	spend(&r, 400, FAH_IN_SYSTEM, fah_writer_node(r.b.w, top, fourier, 12));
+	spend(&r, 800, FAH_IN_PYTHON, fah_writer_node(r.b.w, top, deep, 8));
+	spend(&r, 200, FAH_IN_PYTHON, fah_writer_node(r.b.w, top, other, 70001));
+	spend(&r, 200, FAH_IN_PYTHON, fah_writer_node(r.b.w, 0, dumps, 201));
+	spend(&r, 100, FAH_IN_NATIVE | FAH_SAMPLE_NO_PYTHON, 0);
+	fah_writer_drops(r.b.w, r.thread, MS(r.at + 40), FAH_DROP_FRAME, 10, MS(40));
+	fah_writer_thread_end(r.b.w, r.thread, MS(9900), MS(7780));
+	end.process = process;
+	fah_writer_process_end(r.b.w, &end);
+	child = build_process(&r.b, 11, 9000);
+	r.at = 9000;
+	r.thread = build_thread(&r.b, child, 11, 9000);
+	spend(&r, 200, FAH_IN_PYTHON, fah_writer_node(r.b.w, top, data, 6));
+	build_process_end(&r.b, child, 9300, 120300000);
+	return build_load(&r.b, 10000, 8100);
+}
+
+static char *printed(struct fah_profile *p, const struct fah_report_options *o,
+		     int (*report)(FILE *, struct fah_profile *, const struct fah_report_options *))
+{
+	char *text = NULL, *at;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(report(f, p, o), 0);
+	fclose(f);
+	/* Also where a narrow column cut it. */
+	for (at = text; (at = strstr(at, TEMPORARY)) != NULL; at++)
+		for (size_t i = 0; dir[i] && at[i] == dir[i]; i++)
+			at[i] = SHOWN[i];
+	return text;
+}
+
+static void compare(const char *name, const char *text)
+{
+	const char *source = getenv("FAH_SOURCE_DIR");
+	char path[512], *wanted;
+	size_t len;
+
+	snprintf(path, sizeof(path), "%s/tests/unit/report/golden/%s.txt", source ? source : ".", name);
+	if (getenv("FAH_UPDATE_GOLDEN"))
+		assert_int_equal(fah_file_replace(path, text, strlen(text)), 0);
+	assert_int_equal(fah_file_read(path, 1u << 20, &wanted, &len), 0);
+	if (strcmp(wanted, text) != 0)
+		fail_msg("%s differs:\n%s", path, text);
+	free(wanted);
+}
+
+static void check(struct fah_profile *p, const char *name, struct fah_report_options o,
+		  int (*report)(FILE *, struct fah_profile *, const struct fah_report_options *))
+{
+	const char *dirs[] = {dir};
+	struct fah_scope scope = {.dirs = dirs, .n_dirs = 1};
+	char *text;
+
+	o.root = dir;
+	if (!o.scope)
+		o.scope = &scope;
+	text = printed(p, &o, report);
+	compare(name, text);
+	free(text);
+}
+
+static void summaries(void **state)
+{
+	static const struct fah_scope everything = {.everything = true};
+	struct fah_profile *p = whole_run();
+
+	(void)state;
+	check(p, "summary", (struct fah_report_options){.width = 80, .utf8 = true}, fah_report_summary);
+	check(p, "summary-ascii", (struct fah_report_options){.width = 80}, fah_report_summary);
+	check(p, "summary-narrow", (struct fah_report_options){.width = 40, .utf8 = true},
+	      fah_report_summary);
+	check(p, "summary-colour",
+	      (struct fah_report_options){.width = 80, .utf8 = true, .colour = true,
+					  .note = "Check logs logs.log (1 warning)"},
+	      fah_report_summary);
+	check(p, "summary-everything",
+	      (struct fah_report_options){.utf8 = true, .scope = &everything}, fah_report_summary);
+	fah_profile_free(p);
+}
+
+static void tables(void **state)
+{
+	struct fah_profile *p = whole_run();
+
+	(void)state;
+	check(p, "lines", (struct fah_report_options){.utf8 = true}, fah_report_lines);
+	check(p, "lines-ascii", (struct fah_report_options){.width = 80}, fah_report_lines);
+	check(p, "lines-narrow", (struct fah_report_options){.width = 50, .utf8 = true},
+	      fah_report_lines);
+	check(p, "lines-colour",
+	      (struct fah_report_options){.width = 80, .utf8 = true, .colour = true},
+	      fah_report_lines);
+	fah_profile_free(p);
+}
+
+static void nothing_sampled(void **state)
+{
+	struct fah_process_end end = {.status = FAH_AGENT_ENDED, .time_ns = MS(5),
+				      .max_rss_bytes = 9000000, .reason = ""};
+	struct fah_profile *p;
+	struct build b;
+
+	(void)state;
+	build_begin(&b);
+	end.process = build_process(&b, 10, 1);
+	build_thread(&b, end.process, 10, 1);
+	fah_writer_process_end(b.w, &end);
+	p = build_load(&b, 5, 4);
+	check(p, "empty", (struct fah_report_options){.width = 80, .utf8 = true}, fah_report_summary);
+	check(p, "empty-lines", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_lines);
+	fah_profile_free(p);
+}
+
+static void refused(void **state)
+{
+	struct fah_process_end end = {.status = FAH_AGENT_REFUSED, .time_ns = MS(900),
+				      .max_rss_bytes = 9000000,
+				      .reason = "its frames are not laid out as this version's are"};
+	struct fah_profile *p;
+	struct build b;
+
+	(void)state;
+	build_begin(&b);
+	end.process = build_process(&b, 10, 1);
+	fah_writer_process_end(b.w, &end);
+	p = build_load(&b, 1000, 900);
+	check(p, "refused", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_summary);
+	fah_profile_free(p);
+}
+
+static void cut_and_few(void **state)
+{
+	struct run r = {.at = 0};
+	struct fah_profile *p;
+	uint32_t f;
+
+	(void)state;
+	build_begin(&r.b);
+	r.thread = build_thread(&r.b, build_process(&r.b, 10, 0), 10, 0);
+	f = in_file(&r, "gone.py", "f", 3);
+	spend(&r, 20, FAH_IN_PYTHON, fah_writer_node(r.b.w, 0, f, 4));
+	p = build_load(&r.b, 0, 0);
+	check(p, "cut", (struct fah_report_options){.width = 80, .utf8 = true}, fah_report_summary);
+	check(p, "cut-lines", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_lines);
+	fah_profile_free(p);
+}
+
+/* A stream that cannot take the text is an error, not silence. */
+static void full_disk(void **state)
+{
+	struct fah_profile *p = whole_run();
+	struct fah_report_options o = {.utf8 = true};
+	FILE *f = fopen("/dev/full", "w");
+
+	(void)state;
+	assert_non_null(f);
+	assert_true(fah_report_summary(f, p, &o) < 0);
+	fclose(f);
+	fah_profile_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(summaries), cmocka_unit_test(tables),	  cmocka_unit_test(nothing_sampled),
+		cmocka_unit_test(refused),   cmocka_unit_test(cut_and_few), cmocka_unit_test(full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
