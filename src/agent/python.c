@@ -18,7 +18,7 @@ struct hook_entry {
 	uint64_t next, hook, data;
 };
 
-#define RUNTIME_SCAN (512u << 10) /* _PyRuntime is at most that long; the scan stops at a fault */
+#define RUNTIME_SCAN (64u << 10) /* of _PyRuntime: the list stands before its large tables */
 
 static int on_event(const char *event, void *args, void *data);
 
