@@ -13,15 +13,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int fah_file_read(const char *path, size_t max, char **ret, size_t *ret_len)
+static int read_fd(int fd, bool regular, size_t max, char **ret, size_t *ret_len)
 {
-	_cleanup_(fah_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	_cleanup_(fah_freep) char *buf = NULL;
 	size_t len = 0, cap = 0;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fstat(fd, &st) < 0)
 		return FAH_ERR_SYS;
+	if (regular && !S_ISREG(st.st_mode)) {
+		errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+		return FAH_ERR_SYS;
+	}
 	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
 		return FAH_ERR_RANGE;
 	/* The size is a hint: /proc says 0, and a log may grow while it is read. */
@@ -50,6 +53,21 @@ int fah_file_read(const char *path, size_t max, char **ret, size_t *ret_len)
 	*ret_len = len;
 	*ret = TAKE_PTR(buf);
 	return 0;
+}
+
+int fah_file_read(const char *path, size_t max, char **ret, size_t *ret_len)
+{
+	_cleanup_(fah_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? FAH_ERR_SYS : read_fd(fd, false, max, ret, ret_len);
+}
+
+int fah_file_read_regular(const char *path, size_t max, char **ret, size_t *ret_len)
+{
+	/* Opening a pipe without a writer would wait, and a terminal could become ours. */
+	_cleanup_(fah_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	return fd < 0 ? FAH_ERR_SYS : read_fd(fd, true, max, ret, ret_len);
 }
 
 static int make_dir(const char *path, mode_t mode)

@@ -17,6 +17,9 @@
  * FAH_ERR_SYS, EISDIR.
  */
 int fah_file_read(const char *path, size_t max, char **ret, size_t *ret_len);
+/* The same for a path that somebody else chose, e.g. in a capture: anything but a regular file is
+ * FAH_ERR_SYS, EINVAL; never waits for a pipe or a terminal. */
+int fah_file_read_regular(const char *path, size_t max, char **ret, size_t *ret_len);
 
 /* The folder and those above it. Also 0 where it is there; a file in the way is FAH_ERR_SYS,
  * ENOTDIR. */

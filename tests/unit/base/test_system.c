@@ -84,6 +84,13 @@ static void reading(void **state)
 	assert_int_equal(fah_file_read(".", 4, &got, &len), FAH_ERR_SYS);
 	assert_int_equal(errno, EISDIR);
 	assert_null(got);
+	assert_int_equal(mkfifo("fifo", 0666), 0);
+	assert_int_equal(fah_file_read_regular("fifo", 4, &got, &len), FAH_ERR_SYS);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(fah_file_read_regular("/dev/zero", 4, &got, &len), FAH_ERR_SYS);
+	assert_int_equal(fah_file_read_regular("f", 5, &got, &len), 0);
+	assert_string_equal(got, "hello");
+	free(got);
 	/* Its size is 0 for stat, and it must be read to its end. */
 	assert_int_equal(fah_file_read("/proc/self/maps", 1 << 24, &got, &len), 0);
 	assert_true(len > 0 && strlen(got) == len);
