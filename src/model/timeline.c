@@ -58,8 +58,8 @@
 /* CPU in time. All arrays have n + 2 entries: a record may stand exactly at the run's end. */
 struct buckets {
 	double *cpu;   /* CPU of the bucket, in widths of a fine bucket (of both kinds) */
-	double *steps; /* changes of CPU for all buckets from here on */
-	double *scale; /* seconds that a second of CPU counts here */
+	double *steps; /* changes of CPU for all buckets from here on; 0 once settled */
+	double *scale; /* seconds that a second of CPU counts here; the same memory, after that */
 	double *sum;   /* integral of scale up to the bucket's start */
 	uint32_t n;
 };
@@ -281,16 +281,23 @@ static inline __attribute__((always_inline)) void walk(struct timeline *t, uint3
 	}
 }
 
-static int buckets_init(struct buckets *b, struct fah_arena *arena, uint32_t n)
+/* One calloc: fresh pages, not touched before they are used. */
+static int buckets_init(struct buckets *b, uint32_t n)
 {
 	size_t room = (size_t)n + 2;
 
 	b->n = n;
-	b->cpu = fah_arena_array(arena, room, sizeof(double));
-	b->steps = fah_arena_array(arena, room, sizeof(double));
-	b->scale = fah_arena_array(arena, room, sizeof(double));
-	b->sum = fah_arena_array(arena, room, sizeof(double));
-	return b->cpu && b->steps && b->scale && b->sum ? 0 : FAH_ERR_NOMEM;
+	b->cpu = calloc(room * 3, sizeof(double));
+	if (!b->cpu)
+		return FAH_ERR_NOMEM;
+	b->steps = b->scale = b->cpu + room;
+	b->sum = b->cpu + room * 2;
+	return 0;
+}
+
+static void buckets_release(struct buckets *b)
+{
+	free(b->cpu);
 }
 
 static void buckets_settle(struct buckets *b)
@@ -343,12 +350,12 @@ static double fill(struct timeline *t, uint32_t coarse)
 }
 
 /* PASS_FIRM and PASS_LOOSE. */
-static int place_cpu(struct timeline *t, struct fah_arena *arena)
+static int place_cpu(struct timeline *t, double *room)
 {
-	bool *loose = fah_arena_array(arena, t->p->n_threads, sizeof(*loose)), any = false;
-	double *room = fah_arena_array(arena, (size_t)t->fine.n + 3, sizeof(*room));
+	_cleanup_(fah_freep) bool *loose = calloc(t->p->n_threads + 1, sizeof(*loose));
+	bool any = false;
 
-	if (!loose || !room)
+	if (!loose)
 		return FAH_ERR_NOMEM;
 	for (uint32_t i = 0; i < t->p->n_threads; i++) {
 		t->loose = false;
@@ -583,6 +590,21 @@ static double widest_interval(const struct fah_totals *t)
 	return (half > edge ? half : edge) * (t->wall_s > 0 ? t->on_cpu_s / t->wall_s : 1);
 }
 
+static int divide(struct timeline *t, uint32_t n)
+{
+	_cleanup_(fah_freep) double *room = calloc((size_t)n + 3, sizeof(*room));
+	int err;
+
+	if (!room || buckets_init(&t->fine, n) < 0 ||
+	    buckets_init(&t->coarse, (n + t->ratio - 1) / t->ratio) < 0)
+		return FAH_ERR_NOMEM;
+	err = place_cpu(t, room);
+	if (err < 0)
+		return err;
+	settle(t);
+	return run_groups(t);
+}
+
 int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 {
 	_cleanup_(fah_arena_release) struct fah_arena arena = FAH_ARENA_INIT;
@@ -603,19 +625,16 @@ int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 	p->costs = calloc(p->n_nodes, sizeof(*p->costs));
 	t.scratch = fah_arena_array(&arena, p->n_nodes, sizeof(*t.scratch));
 	t.touched = fah_arena_array(&arena, p->n_nodes, sizeof(*t.touched));
-	if (!p->costs || !t.scratch || !t.touched || buckets_init(&t.fine, &arena, n) < 0 ||
-	    buckets_init(&t.coarse, &arena, (n + t.ratio - 1) / t.ratio) < 0)
+	if (!p->costs || !t.scratch || !t.touched)
 		return FAH_ERR_NOMEM;
 	err = most_alive(p, &alive);
 	if (err < 0)
 		return err;
 	t.slept = alive > 2 ? TURNS * (double)alive : 2 * TURNS;
 
-	err = place_cpu(&t, &arena);
-	if (err < 0)
-		return err;
-	settle(&t);
-	err = run_groups(&t);
+	err = divide(&t, n);
+	buckets_release(&t.fine);
+	buckets_release(&t.coarse);
 	if (err < 0)
 		return err;
 	p->totals.idle_s = p->totals.wall_s - p->totals.on_cpu_s;

@@ -111,7 +111,7 @@ static void flipped_bytes(void **state)
 	uint8_t *data = a_capture(&len), *bad = malloc(len);
 
 	(void)state;
-	for (int round = 0; round < 1000; round++) {
+	for (int round = 0; round < 500; round++) {
 		memcpy(bad, data, len);
 		for (int i = 1 + (int)(build_random(&b) * 4); i--;) {
 			size_t at = FAH_CAPTURE_HEAD +
@@ -133,7 +133,7 @@ static void made_up_records(void **state)
 	uint8_t *data = malloc(1 << 16);
 
 	(void)state;
-	for (int round = 0; round < 1000; round++) {
+	for (int round = 0; round < 500; round++) {
 		uint8_t *p = data + FAH_CAPTURE_HEAD;
 
 		memset(data, 0, FAH_CAPTURE_HEAD);
