@@ -29,8 +29,8 @@ static int probed_copy(const struct fah_piece *piece)
 {
 	uint64_t page, last = (piece->addr + piece->len - 1) & ~(PAGE - 1);
 
-	if (piece->addr + piece->len < piece->addr)
-		return 0;
+	if (piece->addr < PAGE || piece->addr + piece->len < piece->addr)
+		return 0; /* the probe takes address 0 for "no mask given" */
 	for (page = piece->addr & ~(PAGE - 1); page <= last; page += PAGE)
 		if (page > UINT64_MAX - PAGE || !readable(page))
 			return 0;
