@@ -18,7 +18,7 @@ struct words {
 	uint8_t minor;
 	uint8_t runtime_size, interpreters_head;
 	uint8_t interp_size, interp_next, threads_head, gc, ceval_gil, gil_state, gil_locked, gil_holder;
-	uint8_t ts_size, ts_next, ts_interp, current_frame, base_frame, thread_id, chunk;
+	uint8_t ts_size, ts_next, ts_interp, current_frame, base_frame, thread_id, chunk, exc_state;
 	uint8_t frame_size, previous, executable, instr_ptr, localsplus, owner, stackpointer;
 	uint8_t code_size, filename, name, qualname, linetable, firstlineno, code_adaptive;
 	uint8_t object_size, ob_type, type_size, tp_name;
@@ -68,7 +68,7 @@ static const struct words words_of[] = {
 		.interp_size = 6, .interp_next = 8, .threads_head = 9, .gc = 11, .ceval_gil = 15,
 		.gil_state = 16, .gil_locked = 18, .gil_holder = 19,
 		.ts_size = 22, .ts_next = 24, .ts_interp = 25, .current_frame = 26, .base_frame = 27,
-		.thread_id = 30, .chunk = 32,
+		.thread_id = 30, .chunk = 32, .exc_state = 37,
 		.frame_size = 39, .previous = 40, .executable = 41, .instr_ptr = 42, .localsplus = 43,
 		.owner = 44, .stackpointer = 45,
 		.code_size = 47, .filename = 48, .name = 49, .qualname = 50, .linetable = 51,
@@ -137,6 +137,12 @@ int fah_py_debug_offsets_apply(struct fah_py_layout *ret, const struct fah_mem *
 	take(w, at->thread_id, at->ts_size, 8, 65536, &ret->ts_thread_id, &bad);
 	take(w, at->chunk, at->ts_size, 24, 65536, &ret->ts_chunk, &bad);
 
+	ret->ts_exc_state = ret->ts_chunk + 24; /* after the data stack's three, before 3.15 */
+	take(w, at->exc_state, at->ts_size, 16, 65536, &ret->ts_exc_state, &bad);
+	if (ret->ts_thread_id < 32)
+		return FAH_ERR_UNKNOWN_PYTHON;
+	ret->ts_exc_info = ret->ts_thread_id - 32;
+
 	take(w, at->previous, at->frame_size, 8, 256, &ret->f_previous, &bad);
 	take(w, at->executable, at->frame_size, 8, 256, &ret->f_code, &bad);
 	take(w, at->instr_ptr, at->frame_size, 8, 256, &ret->f_instr, &bad);
@@ -176,5 +182,8 @@ int fah_py_debug_offsets_apply(struct fah_py_layout *ret, const struct fah_mem *
 	take(w, at->str_compact_size, at->str_size, 0, 256, &ret->str_compact_size, &bad);
 	if (at->gen_iframe != 0)
 		take(w, at->gen_iframe, at->gen_size, ret->frame_slots * 8, 4096, &ret->gen_iframe, &bad);
+	if (ret->gen_iframe < 48)
+		return FAH_ERR_UNKNOWN_PYTHON;
+	ret->gen_exc = ret->gen_iframe - 32;
 	return bad ? FAH_ERR_UNKNOWN_PYTHON : 0;
 }

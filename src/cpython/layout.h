@@ -46,6 +46,7 @@ struct fah_py_layout {
 	uint32_t ts_frame;      /* frame (3.8-3.10), cframe (3.11, 3.12), current_frame (3.13+) */
 	uint32_t ts_chunk;      /* datastack_chunk; datastack_top and datastack_limit follow it */
 	uint32_t ts_base_frame; /* 3.15+: the sentinel that ends the chain; 0 before */
+	uint32_t ts_exc_info, ts_exc_state; /* 3.11+: the innermost exception state, the thread's own */
 
 	/* _PyCFrame */
 	uint32_t cframe_current, cframe_previous;
@@ -62,6 +63,7 @@ struct fah_py_layout {
 	uint32_t f_localsplus;
 	uint32_t frame_slots;  /* FRAME_SPECIALS_SIZE: words before localsplus */
 	uint32_t gen_iframe;   /* offset of the frame in a generator object */
+	uint32_t gen_exc;      /* and of its exception state, whose second word is the next outer one */
 	uint32_t owner_shim;   /* 3.12+: owners from this value on are no Python frames */
 	uint32_t lasti_scale;  /* bytes of one unit of f_lasti: 3.8, 3.9: 1; 3.10: 2 */
 	uint32_t code_tag_mask; /* bits of f_executable that are no address: 3.14+ */

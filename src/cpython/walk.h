@@ -74,6 +74,13 @@ struct fah_py_walk {
 	uint64_t cframe_previous;
 	bool at_top;        /* no frame on the data stack was met yet */
 	bool boundary;      /* C code was passed since the last frame on the data stack */
+	bool ends_well;     /* the last thing met was a call from C */
+	bool no_cframes;    /* the chain of C frames is not known: recovering */
+	/* 3.11+: the generators that run, by their exception states */
+	uint64_t exc, exc_base;
+	uint32_t gens_met;   /* in the chain */
+	uint32_t gens_extra; /* not in the chain, newer than all in it: being entered or left */
+	uint64_t gen_extra;  /* the frame of that one */
 	uint64_t window_addr;
 	uint32_t window_len;
 
@@ -99,6 +106,8 @@ enum fah_py_test_skip {
 	FAH_PY_SKIP_TILING = 1,
 	FAH_PY_SKIP_CODE = 2,
 	FAH_PY_SKIP_CFRAMES = 4,
+	FAH_PY_SKIP_GENS = 8,
+	FAH_PY_SKIP_END = 16,
 };
 
 #endif

@@ -19,8 +19,6 @@
 #define CHUNK_MAX (1ull << 40)
 #define GAP_FRAMES_MAX 64
 
-static const char *const gen_names[3] = {"generator", "coroutine", "async_generator"};
-
 /* Goes to a chunk; top: where its used part ends, 0: as the chunk itself says. */
 static int enter_chunk(struct fah_py_walk *w, uint64_t chunk, uint64_t top)
 {
@@ -76,7 +74,7 @@ static int enter_chunk(struct fah_py_walk *w, uint64_t chunk, uint64_t top)
  * The newest chunk. While a chunk is being pushed or popped, datastack_chunk is the newer one and
  * datastack_top still, or already, the end of the older one.
  */
-static int enter_stack(struct fah_py_walk *w, uint64_t chunk, uint64_t top)
+int fah_py_enter_stack(struct fah_py_walk *w, uint64_t chunk, uint64_t top)
 {
 	int err;
 
@@ -225,10 +223,10 @@ static int pass_boundary(struct fah_py_walk *w, uint64_t previous)
 	const uint8_t *raw;
 	uint64_t current;
 
-	w->boundary = true;
+	w->boundary = w->ends_well = true;
 	if (w->n_pending > 0)
 		w->pending[w->n_pending - 1].entry = 1;
-	if (l->frames_kind != FAH_PY_FRAMES_CFRAME)
+	if (l->frames_kind != FAH_PY_FRAMES_CFRAME || w->no_cframes)
 		return 0;
 	raw = fah_py_far_read(w, w->cframe_previous, l->gen_iframe, l->f_localsplus);
 	if (raw == NULL)
@@ -274,8 +272,6 @@ static int step_far(struct fah_py_walk *w, uint64_t addr, uint64_t *ret_previous
 	const struct fah_py_layout *l = w->layout;
 	const uint8_t *raw = fah_py_far_read(w, addr, l->gen_iframe, l->f_localsplus);
 	const uint8_t *frame;
-	uint64_t type;
-	bool known = false;
 	int err;
 
 	if (raw == NULL)
@@ -286,11 +282,11 @@ static int step_far(struct fah_py_walk *w, uint64_t addr, uint64_t *ret_previous
 		return pass_boundary(w, *ret_previous);
 	if (frame[l->f_owner] != 1)
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
-	type = fah_py_u64(raw + l->ob_type);
-	for (int i = 0; i < 3 && !known; i++)
-		known = fah_py_type_is(w, type, &w->gen_types[i], gen_names[i]);
-	if (!known)
+	if (!fah_py_is_gen(w, fah_py_u64(raw + l->ob_type)))
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
+	err = fah_py_gens_met(w, addr - l->gen_iframe, fah_py_u64(raw + l->gen_exc + 8));
+	if (err < 0)
+		return err;
 	err = add_pending(w, addr, frame, 0, FAH_PY_GAP_NONE);
 	if (err < 0)
 		return err;
@@ -328,6 +324,11 @@ static int finish_chunk(struct fah_py_walk *w)
 	return 0;
 }
 
+int fah_py_enter_older(struct fah_py_walk *w)
+{
+	return enter_chunk(w, w->older, 0);
+}
+
 static int go_older(struct fah_py_walk *w)
 {
 	int err = finish_chunk(w);
@@ -336,17 +337,19 @@ static int go_older(struct fah_py_walk *w)
 }
 
 /* The chain from frame on, proved to the end. */
-static int walk_chain(struct fah_py_walk *w, uint64_t frame, uint64_t base_frame, uint8_t top_gap)
+int fah_py_walk_chain(struct fah_py_walk *w, uint64_t frame, uint64_t base_frame, uint8_t top_gap)
 {
 	uint64_t last = 0;
 	int err;
 
 	w->at_top = true;
 	w->boundary = false;
+	w->ends_well = true;
 	while (frame != 0) {
 		if (w->n_walked++ >= FAH_PY_MAX_WALK)
 			return fah_py_walk_doubt(w, FAH_PY_DOUBT_LOOP);
 		last = frame;
+		w->ends_well = false;
 		if (frame & 7)
 			return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 		if (w->older != 0 && frame > w->older && frame < w->older_end) {
@@ -362,7 +365,23 @@ static int walk_chain(struct fah_py_walk *w, uint64_t frame, uint64_t base_frame
 			err = step_far(w, frame, &frame);
 		if (err < 0)
 			return err;
+		/*
+		 * A call from C that has no frame yet or any more: above its caller stands that frame only.
+		 * From 3.13 on current_frame itself is never stale, and what is above it does not matter.
+		 */
+		if (w->layout->frames_kind == FAH_PY_FRAMES_CFRAME && w->n_walked == 1 &&
+		    w->ends_well && w->n_pending == 0)
+			top_gap = FAH_PY_GAP_DEAD;
 	}
+	if (!w->ends_well && (w->test_skip & FAH_PY_SKIP_END) == 0)
+		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
+	err = fah_py_gens_end(w);
+	if (err < 0)
+		return err;
+	/* 3.11, 3.12: a shim that comes first may be of a C frame that is not filled yet. */
+	if (w->gens_extra > 0 && top_gap == FAH_PY_GAP_DEAD && !w->no_cframes &&
+	    w->layout->frames_kind == FAH_PY_FRAMES_CFRAME)
+		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 	err = flush(w, 0);
 	if (err < 0)
 		return err;
@@ -382,51 +401,34 @@ static int walk_chain(struct fah_py_walk *w, uint64_t frame, uint64_t base_frame
 int fah_py_walk_iframes(struct fah_py_walk *w, uint64_t tstate)
 {
 	const struct fah_py_layout *l = w->layout;
-	uint64_t frame, stack[2], base_frame = 0, cframe[2];
-	int n = 2, err;
+	uint64_t frame, stack[2], exc_info, base_frame = 0, cframe[2];
+	uint64_t exc_base = tstate + l->ts_exc_state;
+	int n = 3, err;
 
 	w->pieces[0] = (struct fah_piece){&frame, tstate + l->ts_frame, 8};
 	w->pieces[1] = (struct fah_piece){stack, tstate + l->ts_chunk, 16};
+	w->pieces[2] = (struct fah_piece){&exc_info, tstate + l->ts_exc_info, 8};
 	if (l->ts_base_frame != 0)
 		w->pieces[n++] = (struct fah_piece){&base_frame, tstate + l->ts_base_frame, 8};
 	if (w->mem->read(w->mem, w->pieces, n) != n)
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FAULT);
+	fah_py_gens_begin(w, exc_info, exc_base);
+	w->no_cframes = false;
 
-	if (l->frames_kind == FAH_PY_FRAMES_DIRECT) {
-		err = enter_stack(w, stack[0], stack[1]);
-		return err < 0 ? err : walk_chain(w, frame, base_frame, FAH_PY_GAP_ANY);
+	if (l->frames_kind == FAH_PY_FRAMES_CFRAME) {
+		w->cframe = frame;
+		w->pieces[0] = (struct fah_piece){&cframe[0], w->cframe + l->cframe_current, 8};
+		w->pieces[1] = (struct fah_piece){&cframe[1], w->cframe + l->cframe_previous, 8};
+		if (w->mem->read(w->mem, w->pieces, 2) != 2)
+			return fah_py_walk_doubt(w, FAH_PY_DOUBT_FAULT);
+		frame = cframe[0];
+		w->cframe_previous = cframe[1];
 	}
-
-	w->cframe = frame;
-	w->pieces[0] = (struct fah_piece){&cframe[0], w->cframe + l->cframe_current, 8};
-	w->pieces[1] = (struct fah_piece){&cframe[1], w->cframe + l->cframe_previous, 8};
-	if (w->mem->read(w->mem, w->pieces, 2) != 2)
-		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FAULT);
-	w->cframe_previous = cframe[1];
-	err = enter_stack(w, stack[0], stack[1]);
+	err = fah_py_enter_stack(w, stack[0], stack[1]);
 	if (err < 0)
 		return err;
-	err = walk_chain(w, cframe[0], 0, FAH_PY_GAP_ANY);
-	if (err == 0)
-		return 0;
-
-	/*
-	 * The newest C frame may not be filled yet: tstate->cframe is stored before its current_frame.
-	 * Then the older C frame tells the caller's stack, and above that stands only the new frame.
-	 */
-	if (cframe[1] == 0 || cframe[1] == w->cframe)
-		return err;
-	w->n_frames = w->n_pending = w->n_walked = 0;
-	w->truncated = w->leaf_call = false;
-	w->recovered = true;
-	w->leaf_at = 0;
-	w->cframe = cframe[1];
-	w->pieces[0] = (struct fah_piece){&cframe[0], w->cframe + l->cframe_current, 8};
-	w->pieces[1] = (struct fah_piece){&cframe[1], w->cframe + l->cframe_previous, 8};
-	if (w->mem->read(w->mem, w->pieces, 2) != 2)
-		return err;
-	w->cframe_previous = cframe[1];
-	if (enter_stack(w, stack[0], stack[1]) < 0)
-		return err;
-	return walk_chain(w, cframe[0], 0, FAH_PY_GAP_DEAD) < 0 ? err : 0;
+	err = fah_py_walk_chain(w, frame, base_frame, FAH_PY_GAP_ANY);
+	if (err < 0 && l->frames_kind == FAH_PY_FRAMES_CFRAME)
+		err = fah_py_walk_recover(w, stack[0], stack[1], exc_info, exc_base);
+	return err;
 }

@@ -49,6 +49,26 @@ bool fah_py_type_is(struct fah_py_walk *w, uint64_t type, uint64_t *known, const
 void fah_py_walk_keep(struct fah_py_walk *w, const struct fah_py_code_seen *code, uint32_t instr,
 		      uint32_t entry);
 
+/*
+ * walk_gens.c: each generator that runs has its exception state in the thread's list of those. So
+ * the list proves that no generator of the chain is missing: the data stack can't, they are not on
+ * it. begin: before the chain; met: one of the chain, innermost first, its object at gen, next: the second
+ * word of its exception state; end: after the chain. 0 or FAH_ERR_DOUBT.
+ */
+void fah_py_gens_begin(struct fah_py_walk *w, uint64_t exc_info, uint64_t exc_base);
+int fah_py_gens_met(struct fah_py_walk *w, uint64_t gen, uint64_t next);
+int fah_py_gens_end(struct fah_py_walk *w);
+bool fah_py_is_gen(struct fah_py_walk *w, uint64_t type);
+
+/* walk_iframe.c, for walk_recover.c. */
+int fah_py_enter_stack(struct fah_py_walk *w, uint64_t chunk, uint64_t top);
+int fah_py_enter_older(struct fah_py_walk *w);
+int fah_py_walk_chain(struct fah_py_walk *w, uint64_t frame, uint64_t base_frame, uint8_t top_gap);
+
+/* walk_recover.c, 3.11 and 3.12: the caller's stack while a frame is being entered. */
+int fah_py_walk_recover(struct fah_py_walk *w, uint64_t chunk, uint64_t top, uint64_t exc_info,
+			uint64_t exc_base);
+
 int fah_py_walk_objects(struct fah_py_walk *w, uint64_t tstate); /* 3.8-3.10 */
 int fah_py_walk_iframes(struct fah_py_walk *w, uint64_t tstate); /* 3.11+ */
 

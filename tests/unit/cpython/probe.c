@@ -16,10 +16,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <ucontext.h>
 
 #define API __attribute__((visibility("default")))
 #define STACKS 4096
 #define DEPTH 48
+#define PCS 256
 
 struct stack {
 	uint64_t hash;
@@ -43,7 +45,11 @@ static uint32_t n_stacks;
 static uint64_t sampled_tstate;
 static int timer_id = -1;
 static uint64_t period;
-static volatile sig_atomic_t busy;
+static volatile sig_atomic_t busy, stepping;
+static uint64_t last_doubt_pc;
+static struct {
+	uint64_t pc, count;
+} doubt_pcs[PCS];
 
 API int probe_init(uint32_t version_hex, uint64_t runtime_addr, const uint64_t *types)
 {
@@ -256,6 +262,41 @@ static void keep(const struct fah_py_walk *w)
 	stats.not_stored++;
 }
 
+static void doubt_pc_add(uint64_t pc)
+{
+	for (int i = 0; i < PCS; i++) {
+		if (doubt_pcs[i].count == 0 || doubt_pcs[i].pc == pc) {
+			doubt_pcs[i].pc = pc;
+			doubt_pcs[i].count++;
+			return;
+		}
+	}
+}
+
+static void sample(void)
+{
+	uint64_t start = now(), took;
+
+	stats.samples++;
+	if (fah_py_walk_thread(sampled, &handler_mem, &layout, sampled_tstate) < 0) {
+		stats.doubts[sampled->doubt < FAH_PY_DOUBT_COUNT ? sampled->doubt : 0]++;
+		if (last_doubt_pc)
+			doubt_pc_add(last_doubt_pc);
+		return;
+	}
+	took = now() - start;
+	stats.ns += took;
+	if (took > stats.max_ns)
+		stats.max_ns = took;
+	stats.frames += sampled->n_frames;
+	stats.accepted++;
+	stats.recovered += sampled->recovered;
+	if (sampled->n_frames == 0)
+		stats.empty++;
+	else
+		keep(sampled);
+}
+
 static void arm(void)
 {
 	struct itimerspec spec = {{0, 0}, {0, (long)period}};
@@ -265,56 +306,90 @@ static void arm(void)
 
 static void handler(int sig, siginfo_t *info, void *context)
 {
-	uint64_t start = now(), took;
-
 	(void)sig, (void)info, (void)context;
 	if (busy || sampled_tstate == 0)
 		return;
 	busy = 1;
-	stats.samples++;
-	if (fah_py_walk_thread(sampled, &handler_mem, &layout, sampled_tstate) < 0) {
-		stats.doubts[sampled->doubt < FAH_PY_DOUBT_COUNT ? sampled->doubt : 0]++;
-	} else {
-		took = now() - start;
-		stats.ns += took;
-		if (took > stats.max_ns)
-			stats.max_ns = took;
-		stats.frames += sampled->n_frames;
-		stats.accepted++;
-		stats.recovered += sampled->recovered;
-		if (sampled->n_frames == 0)
-			stats.empty++;
-		else
-			keep(sampled);
-	}
+	sample();
 	busy = 0;
 	arm(); /* not a periodic timer: the program goes on however slow this was */
 }
 
-/* Samples the calling thread every period_ns from now on; skip: enum fah_py_test_skip. */
+/* After each instruction, whatever it was: the trap flag is put into the flags that the thread resumes with. */
+static void step_handler(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *resumed = context;
+
+	(void)sig, (void)info;
+	if (!stepping) {
+		resumed->uc_mcontext.gregs[REG_EFL] &= ~0x100ll;
+		return;
+	}
+	resumed->uc_mcontext.gregs[REG_EFL] |= 0x100;
+	last_doubt_pc = (uint64_t)resumed->uc_mcontext.gregs[REG_RIP];
+	sample();
+}
+
+static int begin(uint32_t skip)
+{
+	if (fah_py_find_thread(&mem, &layout, runtime, (uint64_t)pthread_self(), &sampled_tstate) < 0)
+		return -1;
+	memset(&stats, 0, sizeof(stats));
+	memset(stacks, 0, STACKS * sizeof(*stacks));
+	memset(doubt_pcs, 0, sizeof(doubt_pcs));
+	n_stacks = 0;
+	sampled->test_skip = skip;
+	return 0;
+}
+
+/* Samples the calling thread period_ns after each sample from now on; skip: enum fah_py_test_skip. */
 API int probe_start(uint64_t period_ns, uint32_t skip)
 {
 	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct sigevent event;
 
-	if (fah_py_find_thread(&mem, &layout, runtime, (uint64_t)pthread_self(),
-			       &sampled_tstate) < 0)
+	if (begin(skip) < 0 || sigaction(SIGPROF, &action, NULL) < 0)
 		return -1;
-	memset(&stats, 0, sizeof(stats));
-	memset(stacks, 0, STACKS * sizeof(*stacks));
-	n_stacks = 0;
-	sampled->test_skip = skip;
-	if (sigaction(SIGPROF, &action, NULL) < 0)
-		return -2;
 	memset(&event, 0, sizeof(event));
 	event.sigev_notify = 4; /* SIGEV_THREAD_ID */
 	event.sigev_signo = SIGPROF;
 	event._sigev_un._tid = (int)FAH_SYS0(SYS_gettid);
 	if (FAH_SYS3(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer_id) < 0)
-		return -3;
+		return -2;
 	period = period_ns;
 	arm();
 	return 0;
+}
+
+/* Samples the calling thread after every single instruction of it, until probe_step_stop. */
+API int probe_step_start(uint32_t skip)
+{
+	struct sigaction action = {.sa_sigaction = step_handler, .sa_flags = SA_SIGINFO};
+
+	if (begin(skip) < 0 || sigaction(SIGTRAP, &action, NULL) < 0)
+		return -1;
+	stepping = 1;
+	raise(SIGTRAP);
+	return 0;
+}
+
+API const struct stats *probe_step_stop(void)
+{
+	stepping = 0;
+	raise(SIGTRAP);
+	signal(SIGTRAP, SIG_DFL);
+	sampled_tstate = 0;
+	last_doubt_pc = 0;
+	return &stats;
+}
+
+/* Where the program stood when a walk was given up: the i-th place and how often. */
+API uint64_t probe_doubt_pc(uint32_t i, uint64_t *ret_count)
+{
+	if (i >= PCS)
+		return 0;
+	*ret_count = doubt_pcs[i].count;
+	return doubt_pcs[i].pc;
 }
 
 API const struct stats *probe_stop(void)

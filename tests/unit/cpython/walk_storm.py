@@ -1,5 +1,8 @@
-"""Walks in a signal handler at 5 kHz while the program does what breaks walks:
-python walk_storm.py LIBRARY SECONDS [SKIP]
+"""Walks in a signal handler while the program does what breaks walks:
+python walk_storm.py LIBRARY SECONDS|step [SKIP]
+
+At 5 kHz for some seconds; or, with "step", after every single instruction of the interpreter
+during one round, so that no half-made state is missed.
 
 Every stack that was accepted is judged by the program's own text: a line that calls ends in a comment
 "#> names", the functions it can be the caller of, and no function is called from anywhere else. So a
@@ -18,6 +21,9 @@ sys.path.insert(0, __file__.rpartition("/")[0])
 import probe
 
 HERE = __file__
+STEP = sys.argv[2] == "step"
+DEPTH = 8 if STEP else 400
+N = 3 if STEP else 30
 alive = []  # code objects must not die before they are judged
 
 
@@ -30,7 +36,7 @@ def twice(x):
 
 
 def sort_map():
-    return sorted(map(lambda x: twice(x), range(30)), key=lambda x: key_of(x))  #> <lambda>
+    return sorted(map(lambda x: twice(x), range(N)), key=lambda x: key_of(x))  #> <lambda>
 
 
 def add(a, b):
@@ -38,7 +44,7 @@ def add(a, b):
 
 
 def reduce_it():
-    return functools.reduce(lambda a, b: add(a, b), range(40))  #> <lambda>
+    return functools.reduce(lambda a, b: add(a, b), range(N))  #> <lambda>
 
 
 def count_up(n):
@@ -52,13 +58,13 @@ def delegate(n):
 
 def generators():
     total = 0
-    for i in delegate(20):  #> delegate
+    for i in delegate(N):  #> delegate
         total += i
-    total += sum(delegate(10))  #> delegate
+    total += sum(delegate(N))  #> delegate
     dropped = delegate(5)  #> delegate
     next(dropped)  #> delegate
     del dropped  #> delegate count_up
-    return total + max(expression(6))  #> expression
+    return total + max(expression(4))  #> expression
 
 
 def expression(n):
@@ -122,7 +128,7 @@ def pong(n):
 
 
 def recursion():
-    ping(400)  #> ping
+    ping(DEPTH)  #> ping
     pong(7)  #> pong
 
 
@@ -194,7 +200,7 @@ def missing(name):
 
 
 def operators():
-    things = [Compared(i % 7) for i in range(12)]  #> __init__ <listcomp>
+    things = [Compared(i % 7) for i in range(2 + N // 3)]  #> __init__ <listcomp>
     things.sort()  #> __lt__
     {thing: 1 for thing in things}  #> __hash__ __eq__ <dictcomp>
     hasattr(things[0], "nothing")  #> __getattr__
@@ -212,7 +218,7 @@ def many(a, b=1, *args, c=2, **kwargs):
 
 
 def arguments():
-    for i in range(20):
+    for i in range(1 + N // 3):
         many(i, 2, 3, 4, c=5, d=6)  #> many
         many(*range(9), **{"z": 1})  #> many
 
@@ -235,6 +241,12 @@ def storm(seconds):
             for _ in range(12):
                 phase()  #> sort_map reduce_it generators coroutines exceptions recursion dying operators arguments executed
         overflow()  #> overflow
+
+
+def round_of_all():
+    for phase in PHASES:
+        phase()  #> sort_map reduce_it generators coroutines exceptions recursion dying operators arguments executed
+    overflow()  #> overflow
 
 
 def calls_of(filename, line):
@@ -303,13 +315,21 @@ known = {}
 
 def main():
     lib = probe.load(sys.argv[1])
-    seconds = float(sys.argv[2])
     skip = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     collect_codes(sys._getframe().f_back.f_code)
     collect_codes(TEXT)
-    assert lib.probe_start(200000, skip) == 0  #> nothing
-    storm(seconds)  #> storm
-    stats = lib.probe_stop().contents
+    if STEP:
+        sys.setrecursionlimit(30)
+        for _ in range(30):  # the interpreter specialises what it runs often
+            round_of_all()
+        assert lib.probe_step_start(skip) == 0
+        round_of_all()  #> round_of_all
+        stats = lib.probe_step_stop().contents
+        sys.setrecursionlimit(1000)
+    else:
+        assert lib.probe_start(200000, skip) == 0
+        storm(float(sys.argv[2]))  #> storm
+        stats = lib.probe_stop().contents
     return lib, stats, skip
 
 
@@ -323,6 +343,20 @@ for stack in probe.stacks(lib):
         impossible += stack.count
         if impossible < 20:
             print("impossible (%d times, recovered %d): %s" % (stack.count, stack.recovered, wrong))
+if STEP:
+    places = {}
+    for i in range(256):
+        count = ctypes.c_uint64()
+        pc = lib.probe_doubt_pc(i, count)
+        if count.value:
+            places[pc] = count.value
+    with open("/proc/self/maps") as maps:
+        modules = [line.split() for line in maps]
+    for pc, count in sorted(places.items(), key=lambda item: -item[1])[:int(len(sys.argv) > 4 and sys.argv[4] or 0)]:
+        for words in modules:
+            low, high = (int(part, 16) for part in words[0].split("-"))
+            if low <= pc < high:
+                print("dropped %d times at %s+0x%x" % (count, words[-1], pc - low + int(words[2], 16)))
 drops = stats.samples - stats.accepted
 why = ", ".join("%s %d" % (name, n) for name, n in zip(probe.DOUBTS, stats.doubts) if n)
 print("%s: %d samples, %d distinct stacks, %d impossible, %.3f %% dropped (%s), %d recovered, "
@@ -332,7 +366,7 @@ print("%s: %d samples, %d distinct stacks, %d impossible, %.3f %% dropped (%s), 
           stats.ns / 1000.0 / max(stats.accepted, 1), stats.frames / max(stats.accepted, 1)))
 if skip:
     sys.exit(3 if impossible else 0)
-assert stats.samples > 100 * float(sys.argv[2]), "the timer did not run"
+assert stats.samples > (50000 if STEP else 100 * float(sys.argv[2])), "the timer did not run"
 assert stats.accepted > 0 and seen > 20
 assert stats.not_stored * 50 < stats.accepted
 assert not impossible
