@@ -17,8 +17,8 @@
 struct charger {
 	struct fah_profile *p;
 	struct fah_charges *out;
-	uint32_t *target; /* by node: the node it is charged to, 0: none */
-	bool *inside;	  /* by file */
+	uint32_t *target;		     /* by node: the node it is charged to, 0: none */
+	bool *inside;			     /* by file */
 	struct fah_function_cost *functions; /* by function; the results are sorted copies */
 	struct fah_line_cost *lines;	     /* in order of appearance */
 	uint32_t *line_file;
@@ -175,11 +175,10 @@ static int collect_functions(struct charger *c)
 		f->function = i;
 		f->share = t->wall_s > 0 ? seconds / t->wall_s : 0;
 		/* Samples divide the busy part only; how much is idle is measured, not sampled. */
-		f->interval = t->on_cpu_s > 0
-				      ? fah_share_interval(seconds / t->on_cpu_s,
-							   t->effective_samples) *
-						t->on_cpu_s / t->wall_s
-				      : 1;
+		f->interval = t->on_cpu_s > 0 ? fah_share_interval(seconds / t->on_cpu_s,
+								   t->effective_samples) *
+							t->on_cpu_s / t->wall_s
+					      : 1;
 		c->out->functions[c->out->n_functions++] = *f;
 	}
 	qsort(c->out->functions, n, sizeof(*c->out->functions), by_function_cost);
@@ -195,8 +194,7 @@ static int collect_files(struct charger *c)
 	const struct fah_charges *out = c->out;
 	const struct fah_function *functions = c->p->functions;
 	struct fah_line_cost *lines = fah_arena_array(arena, c->n_lines, sizeof(*lines));
-	struct fah_function_cost *costs =
-		fah_arena_array(arena, out->n_functions, sizeof(*costs));
+	struct fah_function_cost *costs = fah_arena_array(arena, out->n_functions, sizeof(*costs));
 	size_t n = 0, i;
 
 	if (!files || !lines || !costs)

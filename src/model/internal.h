@@ -43,7 +43,8 @@ struct fah_profile {
 	struct fah_totals totals;
 };
 
-/* Room for one more item in an array from malloc that holds n; false: no memory, nothing changed. */
+/* Room for one more item in an array from malloc that holds n; false: no memory, nothing changed.
+ */
 static inline bool fah_room(void *array, size_t n, size_t *cap, size_t size)
 {
 	size_t want = *cap ? *cap * 2 : 64;
@@ -83,7 +84,7 @@ struct fah_timeline_input {
 	const struct fah_block *blocks;
 	const struct fah_dropped *drops;
 	const struct fah_chain *chains; /* by thread */
-	uint64_t wall_ns; /* 0: not known, the last record's time is taken */
+	uint64_t wall_ns;		/* 0: not known, the last record's time is taken */
 };
 
 /* Seconds of every node, and the totals that come from samples. 0 or FAH_ERR_NOMEM. */

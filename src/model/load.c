@@ -150,8 +150,8 @@ static int add_thread(struct loader *l, const struct fah_rec_thread *r)
 	};
 	if (!thread->name)
 		return FAH_ERR_NOMEM;
-	l->chains[p->n_threads] = (struct fah_chain){FAH_NO_BLOCK, FAH_NO_BLOCK, FAH_NO_BLOCK,
-						     FAH_NO_BLOCK};
+	l->chains[p->n_threads] =
+		(struct fah_chain){FAH_NO_BLOCK, FAH_NO_BLOCK, FAH_NO_BLOCK, FAH_NO_BLOCK};
 	p->n_threads++;
 	return 0;
 }
@@ -407,8 +407,8 @@ static void finish_totals(struct loader *l, const struct fah_reader_state *state
 	for (size_t i = 0; i < l->p->n_processes; i++)
 		if (l->p->processes[i].max_rss_bytes > t->max_rss_bytes)
 			t->max_rss_bytes = l->p->processes[i].max_rss_bytes;
-	t->program_rss_bytes = first && first->max_rss_bytes ? first->max_rss_bytes
-							     : t->max_rss_bytes;
+	t->program_rss_bytes =
+		first && first->max_rss_bytes ? first->max_rss_bytes : t->max_rss_bytes;
 	t->program_s = first && first->end_ns > first->start_ns
 			       ? (double)(first->end_ns - first->start_ns) / 1e9
 			       : t->wall_s;

@@ -19,10 +19,10 @@ struct fah_times {
 };
 
 struct fah_function {
-	const char *file;     /* as the interpreter has it; never NULL */
-	const char *name;     /* qualified where known */
+	const char *file; /* as the interpreter has it; never NULL */
+	const char *name; /* qualified where known */
 	uint32_t first_line;
-	uint32_t file_id;     /* index into files[] */
+	uint32_t file_id; /* index into files[] */
 };
 
 struct fah_node { /* a stack is a path of nodes up to node 0 */
@@ -34,7 +34,7 @@ struct fah_thread {
 	uint32_t tid;
 	uint64_t start_ns, end_ns;
 	const char *name;
-	uint64_t cpu_ns;         /* whole CPU of the thread, 0: unknown */
+	uint64_t cpu_ns;	 /* whole CPU of the thread, 0: unknown */
 	uint64_t sampled_cpu_ns; /* CPU that samples account for */
 	uint64_t dropped_cpu_ns; /* CPU of samples that were dropped */
 	uint64_t samples;
@@ -63,23 +63,23 @@ int fah_profile_load(struct fah_reader *reader, struct fah_profile **ret);
 void fah_profile_free(struct fah_profile *p); /* NULL is fine */
 
 struct fah_totals {
-	double wall_s;            /* the run, from the kernel; from the samples where it was cut */
-	double program_s;         /* from the first interpreter's readiness to its end, or wall_s */
-	double cpu_s;             /* user + system of the tree, from wait4; from samples where cut */
-	double unseen_cpu_s;      /* of cpu_s: before the agent started and after it ended, threads and
-				     children without Python */
-	double on_cpu_s;          /* part of wall_s in which a watched thread of the tree ran */
-	double idle_s;            /* wall_s - on_cpu_s: waiting, or no core */
-	uint64_t max_rss_bytes;   /* of the tree's largest process */
+	double wall_s;	     /* the run, from the kernel; from the samples where it was cut */
+	double program_s;    /* from the first interpreter's readiness to its end, or wall_s */
+	double cpu_s;	     /* user + system of the tree, from wait4; from samples where cut */
+	double unseen_cpu_s; /* of cpu_s: before the agent started and after it ended, threads and
+				children without Python */
+	double on_cpu_s;     /* part of wall_s in which a watched thread of the tree ran */
+	double idle_s;	     /* wall_s - on_cpu_s: waiting, or no core */
+	uint64_t max_rss_bytes;	    /* of the tree's largest process */
 	uint64_t program_rss_bytes; /* of the first process, or max_rss_bytes */
 	uint64_t samples, drops, recovered;
-	uint64_t truncated;    /* samples whose outer frames were left out */
-	uint64_t samples_lost; /* taken by agents but not in the capture */
+	uint64_t truncated;		  /* samples whose outer frames were left out */
+	uint64_t samples_lost;		  /* taken by agents but not in the capture */
 	uint64_t drops_by[FAH_DROPS_MAX]; /* by enum fah_drop */
 	double dropped_cpu_s;
 	double rate_asked, rate_reached; /* Hz of thread CPU; 0: unknown */
 	int wait_status;
-	bool complete; /* the capture has its end */
+	bool complete;	       /* the capture has its end */
 	uint64_t lost_bytes;   /* cut off or damaged at the end of the file */
 	uint64_t lost_records; /* not written for want of space */
 	uint64_t bad_records;  /* whole by their checksum but with impossible contents: left out */
@@ -117,7 +117,7 @@ struct fah_line_cost {
 struct fah_function_cost {
 	uint32_t function;
 	struct fah_times times;
-	double share;    /* of wall, 0..1 */
+	double share;	 /* of wall, 0..1 */
 	double interval; /* half width of the 95 % interval of share */
 	uint64_t samples;
 };
@@ -135,7 +135,7 @@ struct fah_charges {
 	size_t n_files;
 	struct fah_function_cost *functions; /* dearest first */
 	size_t n_functions;
-	struct fah_times outside; /* samples with no frame inside the scope */
+	struct fah_times outside;   /* samples with no frame inside the scope */
 	struct fah_times no_python; /* threads without Python frames */
 	double unsampled_s;	    /* threads that no sample stands for */
 	double wall_s;
@@ -143,8 +143,8 @@ struct fah_charges {
 
 /*
  * Charge each sample to the innermost frame inside the scope: all numbers of summary and line table
- * come from here. Each moment of the run is divided among the threads that ran then, by the CPU they
- * used, so files + outside + no_python + unsampled is on_cpu_s. *ret belongs to the profile.
+ * come from here. Each moment of the run is divided among the threads that ran then, by the CPU
+ * they used, so files + outside + no_python + unsampled is on_cpu_s. *ret belongs to the profile.
  */
 int fah_profile_charge(struct fah_profile *p, const struct fah_scope *scope,
 		       const struct fah_charges **ret);

@@ -6,8 +6,8 @@
  * The surprises, all from the compiler's symbol table: decorators, default values, annotations and
  * base classes belong to the scope around; so does the first iterable of a comprehension, while the
  * element before its `for` belongs to the comprehension, so entries made there change parents when
- * the `for` is seen; only def and lambda add `<locals>` to the names inside them; a def whose name was
- * declared global has no prefix at all.
+ * the `for` is seen; only def and lambda add `<locals>` to the names inside them; a def whose name
+ * was declared global has no prefix at all.
  */
 #include "model/qualname.h"
 
@@ -25,7 +25,7 @@
 
 enum scope_kind { SCOPE_CLASS, SCOPE_FUNCTION, SCOPE_COMPREHENSION };
 
-struct entry { /* a code object */
+struct entry {			     /* a code object */
 	const char *name, *qualname; /* qualname is made when asked for */
 	uint32_t name_len;
 	uint32_t parent; /* index, NONE: the module */
@@ -46,7 +46,7 @@ struct block { /* an open def or class */
 
 enum part { ARGUMENTS, BODY, ELEMENT, FIRST_TARGET, FIRST_ITERABLE, REST };
 
-struct nest { /* an open bracket or lambda in the statement at hand */
+struct nest {	   /* an open bracket or lambda in the statement at hand */
 	char open; /* ( [ { or l for lambda */
 	enum part part;
 	uint32_t entry;	 /* the lambda, the comprehension; NONE: a plain bracket */
@@ -120,7 +120,8 @@ static uint32_t scope_here(const struct parser *s)
 	for (int i = s->depth; i--;) {
 		const struct nest *n = &s->nest[i];
 
-		if (n->entry != NONE && (n->part == BODY || n->part == FIRST_TARGET || n->part == REST))
+		if (n->entry != NONE &&
+		    (n->part == BODY || n->part == FIRST_TARGET || n->part == REST))
 			return n->entry;
 		if (n->entry != NONE) /* defaults of a lambda, first iterable */
 			return n->around;
@@ -324,7 +325,8 @@ static void colon(struct parser *s)
 	}
 }
 
-/* From the opening quote to after the closing one. A single-quoted string ends at its line's end. */
+/* From the opening quote to after the closing one. A single-quoted string ends at its line's end.
+ */
 static void string(struct parser *s)
 {
 	char quote = *s->p;
@@ -485,7 +487,8 @@ static void parse(struct parser *s)
 		} else if (*s->p == '\\' && s->p + 1 < s->end && s->p[1] == '\n') {
 			s->line++;
 			s->p += 2;
-		} else if (*s->p == '\\' && s->end - s->p > 2 && s->p[1] == '\r' && s->p[2] == '\n') {
+		} else if (*s->p == '\\' && s->end - s->p > 2 && s->p[1] == '\r' &&
+			   s->p[2] == '\n') {
 			s->line++;
 			s->p += 3;
 		} else if (*s->p == ' ' || *s->p == '\t' || *s->p == '\r' || *s->p == '\f') {
@@ -581,8 +584,7 @@ const char *fah_qualnames_find(struct fah_qualnames *q, const char *name, uint32
 		    !memcmp(e->name, name, len))
 			return qualname(q, (uint32_t)i);
 		/* Later entries that hold the line lie deeper. */
-		if (e->first_line <= first_line && first_line <= e->last_line &&
-		    e->name[0] != '<')
+		if (e->first_line <= first_line && first_line <= e->last_line && e->name[0] != '<')
 			around = (uint32_t)i;
 	}
 	if (name[0] != '<' || !strcmp(name, "<module>"))

@@ -6,17 +6,17 @@
  * a thread at time t carries the CPU w that the thread used since its last record, dt ago.
  *
  * Where that CPU lies. dt close to w: the thread ran all the time, and its CPU is *firm*: spread
- * over [t - dt, t] with the resolution of a fine bucket (1 ms). dt a small multiple of w: the thread
- * shared a core or the GIL with others; where in [t - dt, t] it ran nobody knows, so its CPU is
- * *loose*: spread evenly, then, per coarse bucket (200 ms), put first where firm CPU leaves room.
- * (Spreading such intervals evenly over fine buckets instead makes densities that add up to 1 only
- * on average: in a simulation of 4 threads on one GIL, 15 % of a fully busy run looked idle. Now
- * it is 0.5 %, and 1 % with 16 threads.) dt far above w: the thread slept, and woke shortly before
- * its timer fired: firm, over [t - w, t]. "Far" is four times the number of threads alive at once,
- * since so many may take turns; and a thread in whose interval firm CPU of others leaves no room for
- * its own did not take turns either. So loose CPU is thought not to overlap where it need not:
- * threads that each run at random for less than a period at a time count a little busier than they
- * are.
+ * over [t - dt, t] with the resolution of a fine bucket (1 ms). dt a small multiple of w: the
+ * thread shared a core or the GIL with others; where in [t - dt, t] it ran nobody knows, so its CPU
+ * is *loose*: spread evenly, then, per coarse bucket (200 ms), put first where firm CPU leaves
+ * room. (Spreading such intervals evenly over fine buckets instead makes densities that add up to 1
+ * only on average: in a simulation of 4 threads on one GIL, 15 % of a fully busy run looked idle.
+ * Now it is 0.5 %, and 1 % with 16 threads.) dt far above w: the thread slept, and woke shortly
+ * before its timer fired: firm, over [t - w, t]. "Far" is four times the number of threads alive at
+ * once, since so many may take turns; and a thread in whose interval firm CPU of others leaves no
+ * room for its own did not take turns either. So loose CPU is thought not to overlap where it need
+ * not: threads that each run at random for less than a period at a time count a little busier than
+ * they are.
  *
  * Bucket b of width W with CPU C_b: its CPU counts W / C_b where C_b > W, else 1. So a program with
  * one thread shows its CPU as it is, and parallel work is not counted twice.
@@ -35,8 +35,8 @@
  * shorter than a few ticks early code is seen less than late code; a group of short threads with
  * fewer than 8 samples joins the next longer one. CPU of groups without any sample is "unsampled".
  *
- * Passes over the bytes: firm CPU; loose CPU (threads that have some); seconds. A few ns a sample
- * each, and nothing is kept per sample.
+ * Passes over the bytes: firm CPU; loose CPU, where there is so much that it was not kept; seconds.
+ * A few ns a sample each.
  */
 #include "model/internal.h"
 
@@ -53,6 +53,8 @@
 #define OCTAVES 5 /* of short threads: below 1/2, 1, 2, 4, 8 periods */
 #define GROUP_SAMPLES 8
 #define PERIOD_MAX_NS 10000000000u
+#define LOOSE_MAX (1u << 20) /* stretches kept; a thread that has no room is read again */
+#define BATCH 64	     /* samples decoded at a time */
 #define NONE UINT32_MAX
 
 /* CPU in time. All arrays have n + 2 entries: a record may stand exactly at the run's end. */
@@ -79,15 +81,21 @@ struct timeline {
 	struct fah_profile *p;
 	const struct fah_timeline_input *in;
 	double wall_ns, width_ns, per_ns, per_coarse; /* per_: buckets a ns, coarse a fine one */
-	uint32_t ratio; /* fine buckets in a coarse one */
-	double slept;	/* dt / w from which the thread slept */
+	uint32_t ratio;				      /* fine buckets in a coarse one */
+	double slept;				      /* dt / w from which the thread slept */
 	struct buckets fine, coarse;
 	double *room; /* by fine bucket: what firm CPU leaves of all before it; NULL in PASS_FIRM */
-	bool loose;   /* the thread at hand has loose CPU */
+	struct stretch *loose; /* loose CPU that PASS_FIRM met, up to LOOSE_MAX */
+	size_t n_loose;
+	bool loose_full; /* of the thread at hand: it needs a pass of its own */
 	struct sums group;
 	struct scratch *scratch;
 	uint32_t *touched;
 	size_t n_touched;
+};
+
+struct stretch { /* CPU w, somewhere between prev and now */
+	uint64_t prev, now, w;
 };
 
 struct span { /* an interval in fine buckets */
@@ -102,6 +110,17 @@ static inline double room_at(const struct timeline *t, double x)
 	return t->room[i] + (t->room[i + 1] - t->room[i]) * (x - (double)i);
 }
 
+/* Times below 2^63 convert in one instruction, others are no times. */
+static inline double time_ns(uint64_t ns)
+{
+	return ns <= INT64_MAX ? (double)(int64_t)ns : 0;
+}
+
+static inline double since(uint64_t prev, uint64_t now)
+{
+	return now > prev ? time_ns(now - prev) : 0;
+}
+
 static inline bool takes_turns(const struct timeline *t, double len, double cpu)
 {
 	return len > cpu * FIRM_RATIO && len <= cpu * t->slept;
@@ -109,7 +128,7 @@ static inline bool takes_turns(const struct timeline *t, double len, double cpu)
 
 static inline struct span place(const struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
 {
-	double end = (double)now, len = now > prev ? (double)(now - prev) : 0, cpu = (double)w;
+	double end = time_ns(now), len = since(prev, now), cpu = time_ns(w);
 	struct span s = {.loose = false};
 
 	if (takes_turns(t, len, cpu))
@@ -160,19 +179,21 @@ static inline void put_firm(struct timeline *t, uint64_t prev, uint64_t now, uin
 {
 	struct span s = place(t, prev, now, w);
 
-	if (s.loose)
-		t->loose = true;
+	if (!s.loose)
+		spread(&t->fine, s.from, s.to, time_ns(w) * t->per_ns);
+	else if (t->n_loose < LOOSE_MAX)
+		t->loose[t->n_loose++] = (struct stretch){prev, now, w};
 	else
-		spread(&t->fine, s.from, s.to, (double)w * t->per_ns);
+		t->loose_full = true;
 }
 
 /* What put_firm left out. */
 static inline void put_loose(struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
 {
-	double len = now > prev ? (double)(now - prev) : 0, cpu = (double)w * t->per_ns;
+	double cpu = time_ns(w) * t->per_ns;
 	struct span s;
 
-	if (!takes_turns(t, len, (double)w))
+	if (!takes_turns(t, since(prev, now), time_ns(w)))
 		return;
 	s = place(t, prev, now, w);
 	if (s.loose)
@@ -188,18 +209,15 @@ static inline double put_seconds(struct timeline *t, uint64_t prev, uint64_t now
 	double scale = s.loose ? scale_at(&t->coarse, s.from * t->per_coarse, s.to * t->per_coarse)
 			       : scale_at(&t->fine, s.from, s.to);
 
-	t->group.true_s += (double)w * 1e-9 * scale;
+	t->group.true_s += time_ns(w) * 1e-9 * scale;
 	return 1e-9 * scale;
 }
 
 static inline void add_sample(struct timeline *t, const struct fah_sample_item *item, double s)
 {
-	uint32_t node = item->node, in = item->flags & FAH_IN_MASK;
-	struct scratch *c;
+	uint32_t in = item->flags & FAH_IN_MASK, node = item->node;
+	struct scratch *c = &t->scratch[node];
 
-	if (node >= t->p->n_nodes || (item->flags & FAH_SAMPLE_NO_PYTHON))
-		node = 0;
-	c = &t->scratch[node];
 	if (!c->samples++)
 		t->touched[t->n_touched++] = node;
 	c->s[in > FAH_IN_SYSTEM ? FAH_IN_PYTHON : in] += s;
@@ -219,9 +237,27 @@ static inline double event(struct timeline *t, enum pass pass, uint64_t prev, ui
 	return 0;
 }
 
+/* The next samples of a block. Node ids are checked here, and their scratch is on its way. */
+static inline int take(struct timeline *t, struct fah_samples_block *block, enum pass pass,
+		       struct fah_sample_item *items)
+{
+	int n = 0;
+
+	while (n < BATCH && fah_samples_next(block, &items[n])) {
+		if (pass == PASS_SECONDS) {
+			if (items[n].node >= t->p->n_nodes ||
+			    (items[n].flags & FAH_SAMPLE_NO_PYTHON))
+				items[n].node = 0;
+			__builtin_prefetch(&t->scratch[items[n].node], 1);
+		}
+		n++;
+	}
+	return n;
+}
+
 /* All CPU of one thread in time order, drops between samples. pass is constant in each caller. */
 static inline __attribute__((always_inline)) void walk(struct timeline *t, uint32_t index,
-							 enum pass pass)
+						       enum pass pass)
 {
 	struct fah_thread *thread = &t->p->threads[index];
 	const struct fah_chain *chain = &t->in->chains[index];
@@ -234,11 +270,18 @@ static inline __attribute__((always_inline)) void walk(struct timeline *t, uint3
 
 	for (uint32_t i = chain->first_block; i != FAH_NO_BLOCK; i = t->in->blocks[i].next) {
 		struct fah_samples_block block = t->in->blocks[i].samples;
-		struct fah_sample_item item;
-		double per;
+		struct fah_sample_item items[BATCH], *item = items, *end = items;
 
-		while (fah_samples_next(&block, &item)) {
-			while (drop_at <= item.time_ns && drop) {
+		for (;; item++) {
+			double per;
+
+			if (item == end) {
+				item = items;
+				end = items + take(t, &block, pass, items);
+				if (item == end)
+					break;
+			}
+			while (drop_at <= item->time_ns && drop) {
 				event(t, pass, prev, drop->time_ns, drop->cpu_ns);
 				dropped += drop->cpu_ns;
 				prev = drop->time_ns;
@@ -247,19 +290,19 @@ static inline __attribute__((always_inline)) void walk(struct timeline *t, uint3
 								  : &t->in->drops[drop->next];
 				drop_at = drop ? drop->time_ns : UINT64_MAX;
 			}
-			per = event(t, pass, prev, item.time_ns, item.cpu_ns);
+			per = event(t, pass, prev, item->time_ns, item->cpu_ns);
 			if (pass == PASS_FIRM) {
-				flagged += (item.flags & FAH_SAMPLE_RECOVERED) != 0;
-				cut += (item.flags & FAH_SAMPLE_TRUNCATED) != 0;
+				flagged += (item->flags & FAH_SAMPLE_RECOVERED) != 0;
+				cut += (item->flags & FAH_SAMPLE_TRUNCATED) != 0;
 			} else if (pass == PASS_SECONDS) {
-				uint64_t w = first && item.cpu_ns < period ? period : item.cpu_ns;
+				uint64_t w = first && item->cpu_ns < period ? period : item->cpu_ns;
 
-				add_sample(t, &item, (double)w * per);
+				add_sample(t, item, time_ns(w) * per);
 			}
 			first = false;
-			sampled += item.cpu_ns;
+			sampled += item->cpu_ns;
 			samples++;
-			prev = item.time_ns;
+			prev = item->time_ns;
 		}
 	}
 	for (; drop; drop = drop->next == FAH_NO_BLOCK ? NULL : &t->in->drops[drop->next]) {
@@ -352,23 +395,29 @@ static double fill(struct timeline *t, uint32_t coarse)
 /* PASS_FIRM and PASS_LOOSE. */
 static int place_cpu(struct timeline *t, double *room)
 {
-	_cleanup_(fah_freep) bool *loose = calloc(t->p->n_threads + 1, sizeof(*loose));
-	bool any = false;
+	_cleanup_(fah_freep) bool *again = calloc(t->p->n_threads + 1, sizeof(*again));
+	_cleanup_(fah_freep) struct stretch *loose = malloc(LOOSE_MAX * sizeof(*loose));
 
-	if (!loose)
+	if (!again || !loose)
 		return FAH_ERR_NOMEM;
+	t->loose = loose;
 	for (uint32_t i = 0; i < t->p->n_threads; i++) {
-		t->loose = false;
+		size_t before = t->n_loose;
+
+		t->loose_full = false;
 		walk(t, i, PASS_FIRM);
-		loose[i] = t->loose;
-		any |= t->loose;
+		again[i] = t->loose_full;
+		if (t->loose_full)
+			t->n_loose = before;
 	}
 	buckets_settle(&t->fine);
 	for (uint32_t i = 0; i < t->fine.n + 2; i++)
 		room[i + 1] = room[i] + (t->fine.cpu[i] < 1 ? 1 - t->fine.cpu[i] : 0);
 	t->room = room;
-	for (uint32_t i = 0; any && i < t->p->n_threads; i++)
-		if (loose[i])
+	for (size_t i = 0; i < t->n_loose; i++)
+		put_loose(t, loose[i].prev, loose[i].now, loose[i].w);
+	for (uint32_t i = 0; i < t->p->n_threads; i++)
+		if (again[i])
 			walk(t, i, PASS_LOOSE);
 	buckets_settle(&t->fine);
 	buckets_settle(&t->coarse);
@@ -630,7 +679,8 @@ int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 	err = most_alive(p, &alive);
 	if (err < 0)
 		return err;
-	t.slept = alive > 2 ? TURNS * (double)alive : 2 * TURNS;
+	/* A thread alone overlaps with nothing, wherever its CPU lies. */
+	t.slept = alive > 1 ? TURNS * (double)alive : FIRM_RATIO;
 
 	err = divide(&t, n);
 	buckets_release(&t.fine);

@@ -41,7 +41,8 @@ bool fah_closing_refused(struct fah_text *t, const struct fah_profile *p)
 			continue;
 		fah_strbuf_adds(&sb, "Not profiled: ");
 		if (v)
-			fah_strbuf_addf(&sb, "Python %u.%u.%u, ", v >> 24, v >> 16 & 255, v >> 8 & 255);
+			fah_strbuf_addf(&sb, "Python %u.%u.%u, ", v >> 24, v >> 16 & 255,
+					v >> 8 & 255);
 		fah_strbuf_addf(&sb, "process %u", processes[i].pid);
 		if (*processes[i].cmdline) {
 			fah_strbuf_adds(&sb, " (");
@@ -77,12 +78,13 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 	fah_profile_processes(p, &n);
 	fah_strbuf_adds(&sb, "There is no sample to show. ");
 	if (all_refused(p)) {
-		fah_strbuf_adds(&sb, "The interpreter was not one that can be profiled (see above).");
+		fah_strbuf_adds(&sb,
+				"The interpreter was not one that can be profiled (see above).");
 		say(t, &sb);
 		return;
 	}
-	fah_strbuf_addf(&sb, "The run took %s and used %s of CPU", fah_num_seconds(totals->wall_s).s,
-			fah_num_seconds(totals->cpu_s).s);
+	fah_strbuf_addf(&sb, "The run took %s and used %s of CPU",
+			fah_num_seconds(totals->wall_s).s, fah_num_seconds(totals->cpu_s).s);
 	if (totals->rate_asked > 0)
 		fah_strbuf_addf(&sb, "; at %s that makes about %s sample%s",
 				fah_num_hz(totals->rate_asked).s,
@@ -98,10 +100,11 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 	say(t, &sb);
 	if (expected >= FEW_SAMPLES || !n)
 		return;
-	fah_text_wrap(t, "What helps: let it run longer (more input, or the work in a loop), or ask "
-			 "for more samples a second with --rate (up to the kernel's tick). For code this "
-			 "short exact tools say more: python -m timeit for a statement, python -m "
-			 "cProfile for every call.");
+	fah_text_wrap(
+		t, "What helps: let it run longer (more input, or the work in a loop), or ask "
+		   "for more samples a second with --rate (up to the kernel's tick). For code this "
+		   "short exact tools say more: python -m timeit for a statement, python -m "
+		   "cProfile for every call.");
 }
 
 static void say_samples(struct fah_text *t, const struct fah_totals *totals)
@@ -125,7 +128,8 @@ static void say_samples(struct fah_text *t, const struct fah_totals *totals)
 					fah_num_count(totals->drops_by[i]).s);
 			between = ", ";
 		}
-		fah_strbuf_adds(&sb, "); their time is shared out over the samples of the same thread");
+		fah_strbuf_adds(&sb,
+				"); their time is shared out over the samples of the same thread");
 	}
 	fah_strbuf_adds(&sb, ".");
 	say(t, &sb);
@@ -176,12 +180,13 @@ static void say_unsampled(struct fah_text *t, const struct fah_totals *totals)
 
 	if (!totals->unsampled_threads || totals->unsampled_s < WORTH_SAYING * totals->wall_s)
 		return;
-	fah_strbuf_addf(&sb,
-			"Unsampled: %u thread%s used %s (%s) without one sample: too short, or with all "
-			"signals blocked.",
-			totals->unsampled_threads, plural(totals->unsampled_threads),
-			fah_share_text(totals->unsampled_s / totals->wall_s, 1).s,
-			fah_num_seconds_short(totals->unsampled_s).s);
+	fah_strbuf_addf(
+		&sb,
+		"Unsampled: %u thread%s used %s (%s) without one sample: too short, or with all "
+		"signals blocked.",
+		totals->unsampled_threads, plural(totals->unsampled_threads),
+		fah_share_text(totals->unsampled_s / totals->wall_s, 1).s,
+		fah_num_seconds_short(totals->unsampled_s).s);
 	say(t, &sb);
 }
 
@@ -196,7 +201,8 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 
 	fah_strbuf_addf(&sb, "Clock: %s", n ? fah_clock_words(processes[0].clock) : "unknown");
 	if (totals->rate_asked > 0)
-		fah_strbuf_addf(&sb, "; rate asked %s, reached %s", fah_num_hz(totals->rate_asked).s,
+		fah_strbuf_addf(&sb, "; rate asked %s, reached %s",
+				fah_num_hz(totals->rate_asked).s,
 				fah_num_hz(totals->rate_reached).s);
 	fah_strbuf_adds(&sb, ".");
 	say(t, &sb);
@@ -209,16 +215,19 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 		 fah_times_sum(&charges->outside));
 	say_part(t, totals, "Threads without Python frames", fah_times_sum(&charges->no_python));
 	say_unsampled(t, totals);
-	if (totals->unseen_cpu_s >= WORTH_SAYING * totals->cpu_s && totals->unseen_cpu_s >= 0.0005) {
-		fah_strbuf_addf(&sb,
-				"CPU that no clock watched: %s of %s (the interpreter's start and end, "
-				"threads and children without Python).",
-				fah_num_seconds_short(totals->unseen_cpu_s).s,
-				fah_num_seconds_short(totals->cpu_s).s);
+	if (totals->unseen_cpu_s >= WORTH_SAYING * totals->cpu_s &&
+	    totals->unseen_cpu_s >= 0.0005) {
+		fah_strbuf_addf(
+			&sb,
+			"CPU that no clock watched: %s of %s (the interpreter's start and end, "
+			"threads and children without Python).",
+			fah_num_seconds_short(totals->unseen_cpu_s).s,
+			fah_num_seconds_short(totals->cpu_s).s);
 		say(t, &sb);
 	}
 	if (totals->truncated) {
-		fah_strbuf_addf(&sb, "%s stack%s too deep to be kept whole: outer frames are missing.",
+		fah_strbuf_addf(&sb,
+				"%s stack%s too deep to be kept whole: outer frames are missing.",
 				fah_num_count(totals->truncated).s,
 				totals->truncated == 1 ? " was" : "s were");
 		say(t, &sb);
@@ -258,11 +267,14 @@ void fah_closing_end(struct fah_text *t, const struct fah_profile *p)
 		say(t, &sb);
 	}
 	if (!totals->complete) {
-		fah_text_wrap(t, "The capture has no end: the recording was cut short. Times are those up "
-				 "to its last record.");
+		fah_text_wrap(
+			t,
+			"The capture has no end: the recording was cut short. Times are those up "
+			"to its last record.");
 	}
 	if (totals->lost_bytes && !totals->lost_records) {
-		fah_strbuf_addf(&sb, "%s at the end of the capture are cut or damaged and left out.",
+		fah_strbuf_addf(&sb,
+				"%s at the end of the capture are cut or damaged and left out.",
 				fah_num_bytes(totals->lost_bytes).s);
 		say(t, &sb);
 	}

@@ -15,17 +15,17 @@
 #include <string.h>
 
 #define FILE_FLOOR 0.01
-#define LINE_FLOOR 0.005     /* what rounds to 1 % */
+#define LINE_FLOOR 0.005      /* what rounds to 1 % */
 #define FUNCTION_FLOOR 0.0005 /* as in the summary */
-#define CELL 7		     /* columns of a time, with the space behind it */
+#define CELL 7		      /* columns of a time, with the space behind it */
 #define CELLS 3
 #define NUMBER_MIN 5 /* columns of a line number, without the space behind it */
 #define SOURCE_MIN 8
 
 struct table {
 	struct fah_text *t;
-	int number;	   /* columns of line numbers */
-	size_t source;	   /* columns of source */
+	int number;    /* columns of line numbers */
+	size_t source; /* columns of source */
 	double wall_s;
 };
 
@@ -74,7 +74,8 @@ static void put_head(struct table *tb, const char *path)
 	fah_strbuf_adds(&over, " ");
 	put_edge(tb, t->g->top);
 	put_cells(tb, "",
-		  (const char *const[CELLS]){"Time   ", fah_strbuf_str(&over), fah_strbuf_str(&over)});
+		  (const char *const[CELLS]){"Time   ", fah_strbuf_str(&over),
+					     fah_strbuf_str(&over)});
 	fah_text_end(t);
 	put_cells(tb, "Line", names);
 	fah_text_clean(&clean, path);

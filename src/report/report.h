@@ -15,13 +15,13 @@
 #define FAH_REPORT_WIDTH 120 /* of files */
 
 struct fah_report_options {
-	int width;   /* columns; 0: FAH_REPORT_WIDTH */
-	bool colour; /* escape sequences */
-	bool utf8;   /* else ASCII only */
+	int width;	  /* columns; 0: FAH_REPORT_WIDTH */
+	bool colour;	  /* escape sequences */
+	bool utf8;	  /* else ASCII only */
 	const char *root; /* absolute folder that paths are shown relative to; NULL: none */
 	const struct fah_scope *scope; /* NULL: everything */
-	const char *command; /* the first line; NULL: what the capture says */
-	const char *note;    /* a line of its own below the totals, e.g. of the logs; NULL: none */
+	const char *command;	       /* the first line; NULL: what the capture says */
+	const char *note; /* a line of its own below the totals, e.g. of the logs; NULL: none */
 };
 
 #endif

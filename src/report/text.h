@@ -24,7 +24,7 @@ struct fah_text {
 	const struct fah_report_options *o;
 	const struct fah_glyphs *g;
 	struct fah_strbuf line;
-	int width; /* always > 0 */
+	int width;   /* always > 0 */
 	bool failed; /* memory ended: the text has gaps */
 };
 

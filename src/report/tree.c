@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 64	 /* of folders; the rest of a longer path is one name */
-#define LEADERS_END 56	 /* column where percentages end, if names leave room */
-#define LEADERS_MIN 4	 /* dots after the longest name */
+#define DEPTH_MAX 64	  /* of folders; the rest of a longer path is one name */
+#define LEADERS_END 56	  /* column where percentages end, if names leave room */
+#define LEADERS_MIN 4	  /* dots after the longest name */
 #define PERCENT_COLUMNS 6 /* of "70.59%" */
 #define INDENT 3
 
@@ -167,8 +167,8 @@ static void arrange(struct branch *b)
 /* "/usr", "lib", "python3.11" become "/usr/lib/python3.11" while nothing else lies between. */
 static int join_chain(struct fah_tree *tree, struct branch *b)
 {
-	while (b->children && !b->children->next && !b->children->leaf &&
-	       b->children->children && !b->children->children->leaf) {
+	while (b->children && !b->children->next && !b->children->leaf && b->children->children &&
+	       !b->children->children->leaf) {
 		size_t len = strlen(b->name), more = strlen(b->children->name);
 		char *name = fah_arena_alloc(&tree->arena, len + more + 2);
 
@@ -248,8 +248,8 @@ static void measure(const struct fah_tree *tree, const struct branch *b, int dep
 		} else {
 			char count[64];
 
-			width += snprintf(count, sizeof(count), " (%zu func, %s total)", c->functions,
-					  fah_share_text(c->share, 2).s);
+			width += snprintf(count, sizeof(count), " (%zu func, %s total)",
+					  c->functions, fah_share_text(c->share, 2).s);
 			*heads = width > *heads ? width : *heads;
 			measure(tree, c, depth + 1, leaves, heads);
 		}

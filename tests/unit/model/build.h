@@ -24,7 +24,7 @@ struct build {
 	uint64_t seed;
 };
 
-#define MS(x) ((uint64_t)((x) * 1e6))
+#define MS(x) ((uint64_t)((x)*1e6))
 
 static inline void build_begin(struct build *b)
 {
@@ -78,8 +78,7 @@ static inline uint32_t build_thread(struct build *b, uint32_t process, uint32_t 
 	return fah_writer_thread(b->w, process, tid, MS(start_ms), "t", 1);
 }
 
-static inline void build_process_end(struct build *b, uint32_t process, double at_ms,
-				     uint64_t rss)
+static inline void build_process_end(struct build *b, uint32_t process, double at_ms, uint64_t rss)
 {
 	struct fah_process_end end = {
 		.process = process,

@@ -64,7 +64,8 @@ static void scope_charges_callers(void **state)
 	assert_int_equal(c->files[0].n_lines, 1);
 	assert_int_equal(c->files[0].lines[0].line, 12); /* the call into json.py */
 	near(c->files[0].lines[0].times.python, 2, 1e-6);
-	assert_string_equal(fah_profile_function(p, c->files[0].lines[0].function)->name, "Job.work");
+	assert_string_equal(fah_profile_function(p, c->files[0].lines[0].function)->name,
+			    "Job.work");
 	assert_string_equal(c->files[1].abspath, "/home/me/project/sub/deep.py");
 	assert_int_equal(c->files[1].lines[0].line, 4); /* recursion: the innermost one pays */
 	near(c->files[1].times.native, 1, 1e-6);

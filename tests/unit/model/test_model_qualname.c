@@ -8,30 +8,30 @@
 #include "model/qualname.h"
 
 static const char source[] =
-	"'''a string\n"			       /* 1 */
-	"def no(): pass'''\n"		       /* 2 */
-	"class A(B, key=lambda: 0):\n"	       /* 3 */
-	"    def f(self, x=lambda: 1,\n"       /* 4 */
-	"  y=2):\n"			       /* 5 */
-	"        # def comment():\n"	       /* 6 */
-	"        s = \"def 'quoted(): \\\" \"\n" /* 7 */
-	"        def inner(): return [\n"      /* 8 */
-	"            (lambda: i)\n"	       /* 9 */
-	"            for i in map(lambda j: j, s)\n" /* 10 */
-	"            if {k: v for k, v in i}]\n" /* 11 */
-	"        return inner\n"	       /* 12 */
-	"    @deco(\n"			       /* 13 */
-	"        1)\n"			       /* 14 */
-	"    # between\n"		       /* 15 */
-	"    @other\n"			       /* 16 */
-	"    async def g(self):\n"	       /* 17 */
-	"        global h\n"		       /* 18 */
-	"        def h(): return (x for x in y)\n" /* 19 */
-	"\tclass Tab: z = lambda: {a for a in b}\n" /* 20 */
-	"def after(\\\n"		       /* 21 */
-	"): return f'{lambda: 0}'\n"	       /* 22 */
+	"'''a string\n"							  /* 1 */
+	"def no(): pass'''\n"						  /* 2 */
+	"class A(B, key=lambda: 0):\n"					  /* 3 */
+	"    def f(self, x=lambda: 1,\n"				  /* 4 */
+	"  y=2):\n"							  /* 5 */
+	"        # def comment():\n"					  /* 6 */
+	"        s = \"def 'quoted(): \\\" \"\n"			  /* 7 */
+	"        def inner(): return [\n"				  /* 8 */
+	"            (lambda: i)\n"					  /* 9 */
+	"            for i in map(lambda j: j, s)\n"			  /* 10 */
+	"            if {k: v for k, v in i}]\n"			  /* 11 */
+	"        return inner\n"					  /* 12 */
+	"    @deco(\n"							  /* 13 */
+	"        1)\n"							  /* 14 */
+	"    # between\n"						  /* 15 */
+	"    @other\n"							  /* 16 */
+	"    async def g(self):\n"					  /* 17 */
+	"        global h\n"						  /* 18 */
+	"        def h(): return (x for x in y)\n"			  /* 19 */
+	"\tclass Tab: z = lambda: {a for a in b}\n"			  /* 20 */
+	"def after(\\\n"						  /* 21 */
+	"): return f'{lambda: 0}'\n"					  /* 22 */
 	"x = [y async for y in z]; w = lambda a=lambda: 1: (lambda: a)\n" /* 23 */
-	"if x: v = {lambda: 1: 2}[lambda: 3:4]\n" /* 24 */
+	"if x: v = {lambda: 1: 2}[lambda: 3:4]\n"			  /* 24 */
 	;
 
 static void surprises(void **state)
@@ -73,7 +73,8 @@ static void surprises(void **state)
 		if (!cases[i].qualname)
 			assert_null(got);
 		else if (!got || strcmp(got, cases[i].qualname) != 0)
-			fail_msg("line %u, %s: %s", cases[i].line, cases[i].name, got ? got : "nothing");
+			fail_msg("line %u, %s: %s", cases[i].line, cases[i].name,
+				 got ? got : "nothing");
 	}
 	fah_qualnames_free(q);
 }
@@ -82,10 +83,10 @@ static void surprises(void **state)
 static void not_python(void **state)
 {
 	struct build b = {.seed = 42};
-	static const char *const parts[] = {"def ", "class ", "lambda", "(", "[", "{", "}", ")", "]",
-					    ":",    ":=",     "for ",  " in ", "\n", "\\\n", "\"\"\"",
-					    "'",    "@",      ";",     "async ", "\t", "if ", "global x",
-					    "#",    "x",      ",",     "\xff",	"\r\n"};
+	static const char *const parts[] = {
+		"def ", "class ", "lambda",   "(",  "[",    "{",      "}",    ")",   "]", ":",
+		":=",	"for ",	  " in ",     "\n", "\\\n", "\"\"\"", "'",    "@",   ";", "async ",
+		"\t",	"if ",	  "global x", "#",  "x",    ",",      "\xff", "\r\n"};
 
 	(void)state;
 	for (int round = 0; round < 2000; round++) {

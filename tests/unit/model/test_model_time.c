@@ -33,8 +33,8 @@ static void single_thread(void **state)
 	nodes[1] = fah_writer_node(b.w, nodes[0], f, 3);
 	thread = build_thread(&b, build_process(&b, 10, 0), 10, 0);
 	for (int i = 1; i <= 1000; i++) /* a quarter in nodes[0] native, the rest in nodes[1] */
-		fah_writer_sample(b.w, thread, MS(4 * i), MS(4), i % 4 ? FAH_IN_PYTHON : FAH_IN_NATIVE,
-				  nodes[i % 4 != 0]);
+		fah_writer_sample(b.w, thread, MS(4 * i), MS(4),
+				  i % 4 ? FAH_IN_PYTHON : FAH_IN_NATIVE, nodes[i % 4 != 0]);
 	fah_writer_thread_end(b.w, thread, MS(4000), MS(4000));
 	p = build_load(&b, 4000, 4000);
 	t = fah_profile_totals(p);
@@ -143,7 +143,8 @@ static void one_lock(void **state)
 
 				if (used < next[k])
 					continue;
-				fah_writer_sample(b.w, threads[k], MS(tick), MS(used - last[k]), 0, node);
+				fah_writer_sample(b.w, threads[k], MS(tick), MS(used - last[k]), 0,
+						  node);
 				last[k] = used;
 				next[k] += 4 * (0.75 + 0.5 * build_random(&b));
 				next[k] = next[k] > used ? next[k] : used;
@@ -357,11 +358,11 @@ static void interval(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(single_thread),    cmocka_unit_test(parallel_threads),
+		cmocka_unit_test(single_thread),      cmocka_unit_test(parallel_threads),
 		cmocka_unit_test(alternating_phases), cmocka_unit_test(one_lock),
-		cmocka_unit_test(idle_gaps),	    cmocka_unit_test(short_threads),
-		cmocka_unit_test(drops_and_tails),  cmocka_unit_test(unsampled_thread),
-		cmocka_unit_test(two_processes),    cmocka_unit_test(cut_capture),
+		cmocka_unit_test(idle_gaps),	      cmocka_unit_test(short_threads),
+		cmocka_unit_test(drops_and_tails),    cmocka_unit_test(unsampled_thread),
+		cmocka_unit_test(two_processes),      cmocka_unit_test(cut_capture),
 		cmocka_unit_test(interval),
 	};
 

@@ -83,7 +83,8 @@ static void repair(uint8_t *data, size_t len)
 
 		if (n > len - at - FAH_RECORD_HEAD)
 			return;
-		put_u32(data + at + 4, fah_crc32(0, data + at + FAH_RECORD_HEAD - 1, (size_t)n + 1));
+		put_u32(data + at + 4,
+			fah_crc32(0, data + at + FAH_RECORD_HEAD - 1, (size_t)n + 1));
 		at += FAH_RECORD_HEAD + n;
 	}
 }

@@ -20,21 +20,22 @@ static char dir[] = TEMPORARY "XXXXXX";
 
 _Static_assert(sizeof(dir) == sizeof(SHOWN), "the replacement must not move columns");
 
-static const char advanced[] = "import json\n"
-			       "\n"
-			       "\n"
-			       "def data_serialization(n):\n"
-			       "    text = json.dumps(list(range(n)))\n"
-			       "    return json.loads(text)\n"
-			       "\n"
-			       "\n"
-			       "class Analysis:\n"
-			       "\tdef fourier(self, 信号):\n"
-			       "\t\tgrüße = [x ** 2 for x in 信号]  # 信号の二乗 👩‍💻 \n"
-			       "\t\treturn sum(grüße) + 0.000000000000000000000000000000000000000000000000000"
-			       "000000000000000000000000001\n"
-			       "\n"
-			       "data_serialization(10)\n";
+static const char advanced[] =
+	"import json\n"
+	"\n"
+	"\n"
+	"def data_serialization(n):\n"
+	"    text = json.dumps(list(range(n)))\n"
+	"    return json.loads(text)\n"
+	"\n"
+	"\n"
+	"class Analysis:\n"
+	"\tdef fourier(self, 信号):\n"
+	"\t\tgrüße = [x ** 2 for x in 信号]  # 信号の二乗 👩‍💻 \n"
+	"\t\treturn sum(grüße) + 0.000000000000000000000000000000000000000000000000000"
+	"000000000000000000000000001\n"
+	"\n"
+	"data_serialization(10)\n";
 
 static int setup(void **state)
 {
@@ -67,7 +68,8 @@ static uint32_t in_file(struct run *r, const char *file, const char *name, uint3
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s%s%s", file[0] == '/' ? "" : dir, file[0] == '/' ? "" : "/", file);
+	snprintf(path, sizeof(path), "%s%s%s", file[0] == '/' ? "" : dir, file[0] == '/' ? "" : "/",
+		 file);
 	return build_function(&r->b, path, name, name, line);
 }
 
@@ -84,8 +86,11 @@ static struct fah_profile *whole_run(void)
 {
 	struct run r = {.at = 20};
 	uint32_t module, data, fourier, dumps, deep, other, top, process, child;
-	struct fah_process_end end = {.status = FAH_AGENT_ENDED, .time_ns = MS(9900),
-				      .max_rss_bytes = 767800000, .samples = 2000, .recovered = 2,
+	struct fah_process_end end = {.status = FAH_AGENT_ENDED,
+				      .time_ns = MS(9900),
+				      .max_rss_bytes = 767800000,
+				      .samples = 2000,
+				      .recovered = 2,
 				      .reason = ""};
 
 	build_begin(&r.b);
@@ -144,7 +149,8 @@ static void compare(const char *name, const char *text)
 	char path[512], *wanted;
 	size_t len;
 
-	snprintf(path, sizeof(path), "%s/tests/unit/report/golden/%s.txt", source ? source : ".", name);
+	snprintf(path, sizeof(path), "%s/tests/unit/report/golden/%s.txt", source ? source : ".",
+		 name);
 	if (getenv("FAH_UPDATE_GOLDEN"))
 		assert_int_equal(fah_file_replace(path, text, strlen(text)), 0);
 	assert_int_equal(fah_file_read(path, 1u << 20, &wanted, &len), 0);
@@ -174,12 +180,15 @@ static void summaries(void **state)
 	struct fah_profile *p = whole_run();
 
 	(void)state;
-	check(p, "summary", (struct fah_report_options){.width = 80, .utf8 = true}, fah_report_summary);
+	check(p, "summary", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_summary);
 	check(p, "summary-ascii", (struct fah_report_options){.width = 80}, fah_report_summary);
 	check(p, "summary-narrow", (struct fah_report_options){.width = 40, .utf8 = true},
 	      fah_report_summary);
 	check(p, "summary-colour",
-	      (struct fah_report_options){.width = 80, .utf8 = true, .colour = true,
+	      (struct fah_report_options){.width = 80,
+					  .utf8 = true,
+					  .colour = true,
 					  .note = "Check logs logs.log (1 warning)"},
 	      fah_report_summary);
 	check(p, "summary-everything",
@@ -204,8 +213,10 @@ static void tables(void **state)
 
 static void nothing_sampled(void **state)
 {
-	struct fah_process_end end = {.status = FAH_AGENT_ENDED, .time_ns = MS(5),
-				      .max_rss_bytes = 9000000, .reason = ""};
+	struct fah_process_end end = {.status = FAH_AGENT_ENDED,
+				      .time_ns = MS(5),
+				      .max_rss_bytes = 9000000,
+				      .reason = ""};
 	struct fah_profile *p;
 	struct build b;
 
@@ -215,7 +226,8 @@ static void nothing_sampled(void **state)
 	build_thread(&b, end.process, 10, 1);
 	fah_writer_process_end(b.w, &end);
 	p = build_load(&b, 5, 4);
-	check(p, "empty", (struct fah_report_options){.width = 80, .utf8 = true}, fah_report_summary);
+	check(p, "empty", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_summary);
 	check(p, "empty-lines", (struct fah_report_options){.width = 80, .utf8 = true},
 	      fah_report_lines);
 	fah_profile_free(p);
@@ -223,9 +235,11 @@ static void nothing_sampled(void **state)
 
 static void refused(void **state)
 {
-	struct fah_process_end end = {.status = FAH_AGENT_REFUSED, .time_ns = MS(900),
+	struct fah_process_end end = {.status = FAH_AGENT_REFUSED,
+				      .time_ns = MS(900),
 				      .max_rss_bytes = 9000000,
-				      .reason = "its frames are not laid out as this version's are"};
+				      .reason =
+					      "its frames are not laid out as this version's are"};
 	struct fah_profile *p;
 	struct build b;
 
@@ -274,8 +288,9 @@ static void full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(summaries), cmocka_unit_test(tables),	  cmocka_unit_test(nothing_sampled),
-		cmocka_unit_test(refused),   cmocka_unit_test(cut_and_few), cmocka_unit_test(full_disk),
+		cmocka_unit_test(summaries),	   cmocka_unit_test(tables),
+		cmocka_unit_test(nothing_sampled), cmocka_unit_test(refused),
+		cmocka_unit_test(cut_and_few),	   cmocka_unit_test(full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
