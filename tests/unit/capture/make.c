@@ -210,7 +210,7 @@ int make_samples(const char *path, const struct make_options *opt, struct make_s
 	struct fah_run_end end = {0};
 	struct fah_write_loss loss = {0};
 	struct make_sums sums = {.samples = opt->samples, .functions = FUNCTIONS};
-	uint64_t random = 0x9e3779b97f4a7c15ull, i;
+	uint64_t random = 0x9e3779b97f4a7c15ull, flushed = 0, i;
 	uint32_t process, t;
 	int err;
 
@@ -243,8 +243,10 @@ int make_samples(const char *path, const struct make_options *opt, struct make_s
 		cpu[t] += run;
 		fah_writer_sample(w, t + 1, now[t], run, draw(&random, 3),
 				  leaf[draw(&random, opt->stacks)]);
-		if (i % (250 * opt->threads) == 0) /* as the collector does every second */
+		if (now[t] >= flushed + 1000000000) { /* as the collector does every second */
+			flushed = now[t];
 			fah_writer_flush(w);
+		}
 		if (now[t] > end.wall_ns)
 			end.wall_ns = now[t];
 	}

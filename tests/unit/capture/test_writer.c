@@ -236,6 +236,7 @@ static void file_size_limit(void **state)
 {
 	struct fah_write_loss loss;
 	struct rlimit old, small;
+	struct stat st;
 	int err;
 
 	getrlimit(RLIMIT_FSIZE, &old);
@@ -247,6 +248,9 @@ static void file_size_limit(void **state)
 	assert_int_equal(err, 0);
 	assert_int_equal(loss.error, EFBIG);
 	check_full("a.fah", &loss, full_options.samples);
+	/* Samples took none of the reserve, which is for the end of the run. */
+	assert_int_equal(stat("a.fah", &st), 0);
+	assert_in_range(st.st_size, 300000, 400000 - FAH_SINK_RESERVE + 500);
 }
 
 /* Not even room for the head: refused before anything has begun. */
@@ -267,6 +271,47 @@ static void no_room_at_all(void **state)
 	assert_false(exists("a.fah") || exists("a.fah.partial"));
 }
 
+/*
+ * A file system that promises nothing: writes themselves fail, in the middle of a record, and what
+ * stands in the file must still be whole records. Definitions wait, samples are lost.
+ */
+static void without_promises(const char *path)
+{
+	static const uint8_t samples[1009] = {1, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+	_cleanup_(fah_reader_freep) struct fah_reader *r = NULL;
+	struct fah_reader_state rs;
+	struct fah_record rec;
+	struct fah_sink s;
+	uint64_t n = 0, defined = 0;
+	int i;
+
+	assert_int_equal(fah_sink_open(&s, path), 0);
+	assert_int_equal(ftruncate(s.fd, (off_t)s.size), 0);
+	s.no_reserve = true;
+	for (i = 0; i < 1000; i++) {
+		fah_sink_record(&s, FAH_REC_SAMPLES, samples, sizeof(samples));
+		if (i % 10 == 0)
+			fah_sink_record(&s, FAH_REC_STRING, samples, 17);
+		if (i % 7 == 0)
+			fah_sink_flush(&s);
+		assert_true(s.size <= 400 << 10);
+	}
+	fah_sink_flush(&s);
+	assert_int_equal(s.loss.error, ENOSPC);
+	assert_true(s.out.len > 0); /* strings that wait */
+	assert_int_equal(fah_reader_new(path, &r), 0);
+	while (fah_reader_next(r, &rec) > 0) {
+		n += rec.type == FAH_REC_SAMPLES ? 3 : 0;
+		defined += rec.type == FAH_REC_STRING;
+	}
+	fah_reader_state(r, &rs);
+	assert_int_equal(rs.lost_bytes, 0);
+	assert_int_equal(rs.good_bytes, s.size);
+	assert_int_equal(n + s.loss.records, 3000);
+	assert_int_equal(defined + s.out.len / (FAH_RECORD_HEAD + 17), 100);
+	fah_sink_release(&s);
+}
+
 /* A real disk of 400 kB, in a mount namespace of its own. 77: not allowed here. */
 static int on_small_disk(void)
 {
@@ -278,6 +323,8 @@ static int on_small_disk(void)
 	if (make_samples("disk/a.fah", &full_options, NULL, &loss) < 0 || loss.error != ENOSPC)
 		return 1;
 	check_full("disk/a.fah", &loss, full_options.samples);
+	assert_int_equal(unlink("disk/a.fah"), 0);
+	without_promises("disk/b.fah");
 	return 0;
 }
 
