@@ -216,7 +216,8 @@ static int run(const struct job *job, struct fah_runfolder *folder, struct fah_r
 	_cleanup_(fah_freep) char **argv = program_argv(job);
 	const char *meta[] = {
 		"command", job->command, "cwd",   cwd,	  "root", cwd,
-		"script",  script,       "python", job->python, NULL,
+		"script",  script,       "python", job->python, job->code ? "code" : NULL, job->code,
+		NULL,
 	};
 	struct fah_run_options opt = {
 		.argv = argv,

@@ -49,7 +49,8 @@ static void set_scope(struct scope *s, const struct fah_profile *p, const struct
 			*slash = 0;
 		s->dirs[n++] = s->script_dir;
 	}
-	s->dirs[n++] = "<string>"; /* --code */
+	if (fah_profile_meta(p, "code"))
+		s->dirs[n++] = "<string>"; /* the name that Python gives to -c */
 	s->ignore[s->scope.n_ignore++] = folder->output;
 	if (venv && venv[0] == '/')
 		s->ignore[s->scope.n_ignore++] = venv;
