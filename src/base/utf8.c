@@ -8,9 +8,8 @@ struct range {
 	int32_t first, last;
 };
 
-/* clang-format off */
+/* Needs struct range. */
 #include "base/width_table.h"
-/* clang-format on */
 
 static bool in_table(int32_t c, const struct range *table, size_t n)
 {

@@ -50,6 +50,7 @@ def table(name, wanted):
 def main():
     version = unicodedata.unidata_version
     print(f"/* Made by width_table.py from Unicode {version}: do not edit. */")
+    print("/* clang-format off */")
     table("zero_width", 0)
     print()
     table("double_width", 2)
