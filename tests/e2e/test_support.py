@@ -102,6 +102,14 @@ def test_every_function_of_a_victim_says_who_calls_it(path):
     assert rules.unannotated() == []
 
 
+def test_the_reader_reads_the_golden_file_as_the_document_explains_it():
+    it = capture.read(capture.FORMAT.parents[1] / "tests" / "golden" / "v1.fah")
+    assert it.complete and it.cut == 0
+    assert it.meta["command"] == "python3 advanced.py --size 3"
+    first = [(cpu, flags & 31, node) for thread, _, cpu, flags, node in it.samples if thread == 1]
+    assert first[:3] == [(3998000, 0, 2), (4000000, 1, 3), (0, 6, 4)]
+
+
 def record(kind, payload):
     return struct.pack("<IIB", len(payload), zlib.crc32(bytes([kind]) + payload), kind) + payload
 

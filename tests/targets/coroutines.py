@@ -67,7 +67,7 @@ async def numbers_b(n):  # from: half_b, all_b, <listcomp>, _run@events.py
         await asyncio.sleep(0)
 
 
-async def half_b(n):  # from: gather_b, _run@events.py
+async def half_b(n):  # from: gather_b, <listcomp>, _run@events.py
     gen = numbers_b(n)
     total = 0
     async for i in gen:
@@ -82,17 +82,17 @@ async def all_b(n):  # from: gather_b, _run@events.py
     return sum([i async for i in numbers_b(n)])  # from: all_b
 
 
-async def gather_b():  # from: _run@events.py
+async def gather_b():  # from: _run@events.py, main
     halves = [half_b(n) for n in range(3, 9)]  # from: gather_b
     return await asyncio.gather(*halves, all_b(8), all_b(5))
 
 
-async def forever_c(event):  # from: _run@events.py
+async def forever_c(event):  # from: _run@events.py, cancel_c, <listcomp>
     while not event.is_set():
         await asyncio.sleep(0)
 
 
-async def cancel_c():  # from: _run@events.py
+async def cancel_c():  # from: _run@events.py, main
     event = asyncio.Event()
     tasks = [asyncio.ensure_future(forever_c(event)) for _ in range(8)]  # from: cancel_c
     for _ in range(5):
@@ -111,7 +111,7 @@ def call_d(left, future):  # from: _run@events.py
         future.set_result("called")
 
 
-async def callbacks_d():  # from: _run@events.py
+async def callbacks_d():  # from: _run@events.py, main
     future = asyncio.get_event_loop().create_future()
     asyncio.get_event_loop().call_soon(call_d, 30, future)
     return await future

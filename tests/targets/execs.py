@@ -49,7 +49,7 @@ def main():  # from: <module>
     for _ in rounds(seconds() - 2):
         results.add(subprocess.run(again("exec", 100 if seconds() else 3)).returncode)
         work(5000)
-    results.add(subprocess.run(again("run", 8), stdout=subprocess.DEVNULL).returncode)
+    results.add(subprocess.run(again("run", 4), stdout=subprocess.DEVNULL).returncode)
     print("results %r" % sorted(results))
     return 22
 

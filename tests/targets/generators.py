@@ -120,7 +120,7 @@ def again_g(gen):  # from: passed_g
     return next(gen)
 
 
-def count_g():  # from: passed_g, again_g
+def count_g():  # from: passed_g, again_g, pass_g
     n = 0
     while True:
         n += 1

@@ -1,6 +1,5 @@
-"""Deep stacks: across data-stack chunks, through C at each level, deeper than is kept. Status 14."""
+"""Deep stacks: across data-stack chunks, through C at each level. Ends with status 14."""
 import sys
-import threading
 
 from victim import Sum, rounds, seconds
 
@@ -25,7 +24,7 @@ def mutual_b():  # from: main
     return even_b(700), even_b(451)
 
 
-def wide_c(n, a=0, b=0, c=0, d=0, e=0, f=0, g=0, h=0):  # from: wide_c, chunk_c
+def wide_c(n, a=0, b=0, c=0, d=0, e=0, f=0, g=0, h=0):  # from: wide_c, chunk_c, <listcomp>
     """Many locals: few of these fill a chunk of the data stack, so calls cross its edge often."""
     p, q, r, s, t, u, v, w = a, b, c, d, e, f, g, h
     if n == 0:
@@ -52,21 +51,6 @@ def through_c():  # from: main
     return mixed_d(60)
 
 
-def deep_e(n):  # from: deep_e, truncated_e
-    return 1 + deep_e(n - 1) if n else spin_e()
-
-
-def spin_e():  # from: deep_e
-    total = 0
-    for i in range(3000):
-        total += i
-    return total
-
-
-def truncated_e():  # from: main, in_thread_e
-    return deep_e(3500)
-
-
 def gen_f(n):  # from: gen_f, chain_f
     yield n
     if n:
@@ -77,24 +61,11 @@ def chain_f():  # from: main
     return sum(gen_f(120))
 
 
-def in_thread_e(out):  # from: run@threading.py
-    out.append(truncated_e())
-
-
 def main():  # from: <module>
     total = Sum()
-    sys.setrecursionlimit(5000)
-    threading.stack_size(64 << 20)
-    for n in rounds(seconds()):
+    for _ in rounds(seconds()):
         for part in (plain_a, mutual_b, chunk_c, through_c, chain_f):
             total.add(part.__name__, part())
-        if n % 4 == 0:
-            total.add("truncated_e", truncated_e())
-            out = []
-            thread = threading.Thread(target=in_thread_e, args=(out,))
-            thread.start()
-            thread.join()
-            total.add("in_thread_e", out)
     print(total.line())
     return 14
 

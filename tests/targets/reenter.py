@@ -103,7 +103,7 @@ def hash_f():  # from: main
     return len(set(keys)), len(dict.fromkeys(keys)), keys.index(keys[5])
 
 
-def swap_g(match):  # from: sub_g
+def swap_g(match):  # from: sub@re.py, sub@__init__.py
     return upper_g(match.group(0))
 
 

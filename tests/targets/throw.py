@@ -47,7 +47,7 @@ def through_map():  # from: main
     return seen
 
 
-def bad_sub(match):  # from: through_re
+def bad_sub(match):  # from: sub@re.py, sub@__init__.py
     try:
         return inner_sub(match)
     finally:
@@ -72,7 +72,7 @@ def through_re():  # from: main
 
 
 class Lazy:  # from: <module>
-    def __getattr__(self, name):  # from: through_getattr
+    def __getattr__(self, name):  # from: through_getattr, <listcomp>
         raise AttributeError(name)
 
     def __getitem__(self, i):  # from: through_iter
@@ -80,10 +80,10 @@ class Lazy:  # from: <module>
             raise IndexError(i)
         return i
 
-    def __eq__(self, other):  # from: through_eq
+    def __eq__(self, other):  # from: <lambda>
         raise Stop("eq")
 
-    def __bool__(self):  # from: through_eq
+    def __bool__(self):  # from: <lambda>
         raise Stop("bool")
 
 

@@ -4,17 +4,22 @@ So a test reads what a stranger with the document would read; and stacks are che
 trusting the tool's own reader.
 """
 
+import re
 import struct
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, List, Tuple
 
+FORMAT = Path(__file__).resolve().parents[3] / "doc" / "format.md"
 MAGIC = b"FAHCAP\r\n"
 HEAD = 16
 RECORD = struct.Struct("<IIB")
 META, STRING, FUNCTION, NODES, PROCESS, THREAD, SAMPLES, DROPS, THREAD_END, PROCESS_END, END = (
     range(1, 12)
+)
+NODE_FACTOR = int(
+    re.search(r"node id × (\d+) \+ flags", FORMAT.read_text(encoding="utf-8")).group(1)
 )
 TRUNCATED = 4  # flag of a sample: outer frames were left out
 
@@ -181,13 +186,13 @@ def _thread(capture: Capture, c: Cursor):
 
 def _samples(capture: Capture, c: Cursor):
     thread = _index(capture.threads, c.number(), "thread")
-    count, time = c.number(), c.number()
+    count, time, usual = c.number(), c.number(), c.number()
     for _ in range(count):
-        cpu = c.number()
+        cpu = usual + c.signed()
         time += (cpu + c.signed()) * 1000
-        tail = c.number()
-        node = _index(capture.nodes, tail >> 5, "node")
-        capture.samples.append((thread, time, cpu * 1000, tail & 31, node))
+        number, flags = divmod(c.number(), NODE_FACTOR)
+        node = _index(capture.nodes, number, "node")
+        capture.samples.append((thread, time, cpu * 1000, flags, node))
 
 
 def _drops(capture: Capture, c: Cursor):

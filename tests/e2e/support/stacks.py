@@ -22,6 +22,11 @@ ROOTS = {
     "_shutdown": "threading.py",  # the interpreter's end
     "_python_exit": "thread.py",
     "_run_exitfuncs": "",
+    "__init__": "<frozen importlib._bootstrap_external>",  # the loader of __main__
+    "_find_and_load": "<frozen importlib._bootstrap>",  # a sub-interpreter's start
+    "_install": "<frozen importlib._bootstrap>",
+    "_install_external_importers": "<frozen importlib._bootstrap>",
+    "_remove": "_weakrefset.py",  # callbacks of weak references
 }
 # Who may call a function of numbered code, by its name without the number.
 MADE_PAIRS = {
