@@ -37,7 +37,7 @@ enum fah_record_type {
 	FAH_REC_THREAD = 6,
 	/* thread, count, base time (ns since the run's start), usual CPU (us), then count times
 	 * { zigzag(CPU (us) since the thread's previous sample - usual), zigzag(time (us) since the
-	 * previous sample - that CPU), node << 5 | flags (core/segment.h enum fah_sample_flag) }.
+	 * previous sample - that CPU), node << 6 | flags (core/segment.h enum fah_sample_flag) }.
 	 * The CPU between samples is regular and the second number is the waiting, so a sample of a
 	 * thread that computes takes 2 bytes and the node's */
 	FAH_REC_SAMPLES = 7,

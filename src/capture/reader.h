@@ -5,6 +5,7 @@
 #define FAH_CAPTURE_READER_H
 
 #include "capture/format.h"
+#include "core/segment.h"
 #include "core/varint.h"
 
 #include <stdbool.h>
@@ -191,13 +192,13 @@ static inline bool fah_samples_next(struct fah_samples_block *b, struct fah_samp
 	fah_get_varint3(&b->c, v);
 	cpu = b->usual_us + (uint64_t)fah_unzigzag(v[0]);
 	dt = cpu + (uint64_t)fah_unzigzag(v[1]);
-	if ((cpu | dt) >= FAH_US_MAX || v[2] >> 37)
+	if ((cpu | dt) >= FAH_US_MAX || v[2] >> (32 + FAH_SAMPLE_FLAG_BITS))
 		b->c.bad = true;
 	b->time_ns += dt * 1000;
 	ret->time_ns = b->time_ns;
 	ret->cpu_ns = cpu * 1000;
-	ret->node = (uint32_t)(v[2] >> 5);
-	ret->flags = (uint32_t)(v[2] & 31);
+	ret->node = (uint32_t)(v[2] >> FAH_SAMPLE_FLAG_BITS);
+	ret->flags = (uint32_t)(v[2] & FAH_SAMPLE_FLAGS_MASK);
 	return !b->c.bad;
 }
 

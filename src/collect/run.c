@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CYCLE_MS 200
+#define CYCLE_MS 1000 /* what a kill of both sides can lose; blocks of a second keep the capture small */
 
 extern char **environ;
 
@@ -105,7 +105,7 @@ static void forward(pid_t pid, const siginfo_t *si)
 static void wait_and_drain(pid_t pid, struct fah_drain *d, const sigset_t *signals, int *ret_status,
 			   struct rusage *ret_usage)
 {
-	const struct timespec cycle = {0, CYCLE_MS * 1000000l};
+	const struct timespec cycle = {CYCLE_MS / 1000, CYCLE_MS % 1000 * 1000000l};
 	uint64_t last = now_ns(CLOCK_MONOTONIC);
 	siginfo_t si;
 

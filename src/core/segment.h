@@ -132,6 +132,7 @@ enum fah_sample_flag {
 	FAH_SAMPLE_NO_PYTHON = 16, /* a thread without a Python state: native only */
 	FAH_SAMPLE_RAN_ON = 32,    /* it never blocked since its last record: what is not CPU was want of a core */
 	FAH_SAMPLE_FLAGS_MASK = 63,
+#define FAH_SAMPLE_FLAG_BITS 6
 };
 
 #endif

@@ -153,7 +153,7 @@ static void samples_round_trip(void **state)
 		/* From nothing to days, so that each number takes from 1 to 8 bytes. */
 		k->cpu_ns = (random >> 8) >> (16 + random % 40);
 		k->node = (uint32_t)(random >> 30) % (node + 1);
-		k->flags = (uint32_t)(random >> 40) & 31;
+		k->flags = (uint32_t)(random >> 40) & FAH_SAMPLE_FLAGS_MASK;
 		now[k->thread - 1] += (random >> 3) >> (16 + (random >> 50) % 40);
 		k->time_ns = now[k->thread - 1];
 		fah_writer_sample(w, k->thread, k->time_ns, k->cpu_ns, k->flags, k->node);
