@@ -2,9 +2,9 @@
  * agent.h - what the files of the agent share. The agent lives inside the profiled program.
  *
  * The rules, which hold for every file here (ARCHITECTURE.md has the reasons and the tests):
- * never the program's malloc, no stdio, no lock that a handler could meet, no exit, no Python call in a
- * handler, no fd kept, TLS initial-exec, nothing that a child would refuse to load. When it cannot
- * record, it drops and counts.
+ * never the program's malloc, no stdio, no lock that a handler could meet, no exit, no Python call
+ * in a handler, no fd kept, TLS initial-exec, nothing that a child would refuse to load. When it
+ * cannot record, it drops and counts.
  */
 #ifndef FAH_AGENT_AGENT_H
 #define FAH_AGENT_AGENT_H
@@ -29,15 +29,15 @@ struct fah_agent {
 	char preload[FAH_PATH_MAX]; /* the agent's own file; empty: not started by us, do nothing */
 	char session[FAH_PATH_MAX]; /* folder of the segments */
 	char config[FAH_PATH_MAX + 128]; /* our variable's value, for children */
-	uint32_t clock;             /* enum fah_clock */
+	uint32_t clock;			 /* enum fah_clock */
 	uint64_t period_ns;
-	uint64_t load_mono_ns;      /* when the agent was loaded */
+	uint64_t load_mono_ns; /* when the agent was loaded */
 
-	uint64_t runtime;           /* address of _PyRuntime */
+	uint64_t runtime; /* address of _PyRuntime */
 	uint32_t python_version;
 	struct fah_py_layout layout;
-	_Atomic bool active;        /* samples are taken */
-	_Atomic uint32_t pid;       /* of the process that started or forked: handlers compare */
+	_Atomic bool active;  /* samples are taken */
+	_Atomic uint32_t pid; /* of the process that started or forked: handlers compare */
 	_Atomic uint32_t forked;
 };
 extern struct fah_agent fah_agent;
@@ -56,7 +56,8 @@ bool fah_program_takes_preload(int dirfd, const char *path, int flags);
 
 /* real.c: the functions that ours stand in front of; NULL where libc has none. */
 void *fah_real(const char *name);
-void *fah_global(const char *name); /* anything of the program, such as the C API; NULL: not there */
+void *
+fah_global(const char *name); /* anything of the program, such as the C API; NULL: not there */
 
 /* python.c: start recording; called once, with the GIL, when the interpreter is ready. */
 bool fah_python_present(void);
@@ -80,23 +81,23 @@ struct fah_thread_state {
 	uint32_t tid;
 	uint64_t pthread_id, tstate;
 	uint64_t start_mono_ns, last_cpu_ns;
-	uint64_t last_blocked;        /* voluntary context switches at its last record */
-	struct fah_chunk *chunk;      /* owned, or NULL */
-	uint64_t chunk_time_ns;       /* time of the chunk's last record, 0: none yet */
-	uint32_t n_last;              /* the chunk's last sample, root first */
+	uint64_t last_blocked;	 /* voluntary context switches at its last record */
+	struct fah_chunk *chunk; /* owned, or NULL */
+	uint64_t chunk_time_ns;	 /* time of the chunk's last record, 0: none yet */
+	uint32_t n_last;	 /* the chunk's last sample, root first */
 	struct fah_id_frame {
 		uint32_t code, instr;
 	} last[FAH_PY_MAX_FRAMES], now[FAH_PY_MAX_FRAMES];
-	struct fah_mem mem;           /* loads of this thread, with room below */
+	struct fah_mem mem; /* loads of this thread, with room below */
 	struct fah_py_walk walk;
 	uint8_t room[FAH_LOAD_ROOM];
 	uint8_t text[8192]; /* scratch for names */
 };
-void fah_thread_begin(void);                         /* in the new thread: give it a timer */
-void fah_thread_begin_first(void);                   /* the thread that starts recording */
-void fah_thread_adopt_all(void);                     /* threads older than the start */
-struct fah_thread_state *fah_thread_current(void);   /* this thread's; NULL: no memory */
-void fah_thread_forked(void);                        /* in a fork's child */
+void fah_thread_begin(void);			   /* in the new thread: give it a timer */
+void fah_thread_begin_first(void);		   /* the thread that starts recording */
+void fah_thread_adopt_all(void);		   /* threads older than the start */
+struct fah_thread_state *fah_thread_current(void); /* this thread's; NULL: no memory */
+void fah_thread_forked(void);			   /* in a fork's child */
 void fah_thread_setup(void);
 void fah_timer_stop(void); /* this thread's */
 
@@ -108,13 +109,13 @@ uint32_t fah_codes_id(struct fah_thread_state *t, const struct fah_py_frame *fra
 		      enum fah_drop *ret_drop);
 
 /* segment.c: room for records. */
-int fah_segment_start(void);  /* the process's first segment */
-void fah_segment_forked(void); /* in a fork's child: forget the parent's */
+int fah_segment_start(void);			 /* the process's first segment */
+void fah_segment_forked(void);			 /* in a fork's child: forget the parent's */
 struct fah_segment_head *fah_segment_head(void); /* segment 0's; NULL: none */
 bool fah_segment_closed(void);
 /*
- * Room for a record of at most max payload bytes in t's chunk (a new chunk, begun with a THREAD record,
- * where the old one is full). NULL: none. Write there, then commit with the real end.
+ * Room for a record of at most max payload bytes in t's chunk (a new chunk, begun with a THREAD
+ * record, where the old one is full). NULL: none. Write there, then commit with the real end.
  */
 uint8_t *fah_record_begin(struct fah_thread_state *t, size_t max);
 void fah_record_commit(struct fah_thread_state *t, enum fah_seg_record type, uint8_t *end);

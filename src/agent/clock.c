@@ -48,7 +48,8 @@ uint64_t fah_random(void)
 
 void *fah_pages(size_t size)
 {
-	long p = FAH_SYS6(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long p = FAH_SYS6(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
 
 	return p < 0 && p > -4096 ? NULL : (void *)p;
 }

@@ -1,10 +1,11 @@
 /*
- * codes.c - code objects become ids, and each is described once. Runs in signal handlers of any thread.
+ * codes.c - code objects become ids, and each is described once. Runs in signal handlers of any
+ * thread.
  *
  * A table without locks: a slot is claimed by its key, and its id appears when the definition is
- * written. A thread that finds a claimed slot without an id doesn't wait: it defines the code a second time
- * under an id of its own, which the reader merges. The key covers what identifies a code object,
- * so a freed one whose address is used again is another entry.
+ * written. A thread that finds a claimed slot without an id doesn't wait: it defines the code a
+ * second time under an id of its own, which the reader merges. The key covers what identifies a
+ * code object, so a freed one whose address is used again is another entry.
  */
 #include "agent/agent.h"
 #include "core/sys.h"
@@ -51,7 +52,8 @@ static void empty_if_full(void)
 {
 	uint32_t e = atomic_load(&epoch);
 
-	if (atomic_load(&n_taken) < SLOTS_FULL || e & 1 || !atomic_compare_exchange_strong(&epoch, &e, e + 1))
+	if (atomic_load(&n_taken) < SLOTS_FULL || e & 1 ||
+	    !atomic_compare_exchange_strong(&epoch, &e, e + 1))
 		return;
 	FAH_SYS3(SYS_madvise, slots, SLOTS * sizeof(*slots), MADV_DONTNEED);
 	atomic_store(&n_taken, 0);
@@ -78,7 +80,8 @@ static uint8_t *put_str(uint8_t *p, const char *s, size_t len)
 /* A str object into t->text at *at; its length is returned, 0 where there is none. */
 static size_t read_name(struct fah_thread_state *t, uint64_t str, size_t at, size_t cap)
 {
-	int n = str ? fah_py_read_str(&t->mem, &fah_agent.layout, str, (char *)t->text + at, cap) : 0;
+	int n = str ? fah_py_read_str(&t->mem, &fah_agent.layout, str, (char *)t->text + at, cap)
+		    : 0;
 
 	return n > 0 ? (size_t)n : 0;
 }
@@ -135,7 +138,8 @@ static bool define(struct fah_thread_state *t, uint32_t id, uint64_t code, enum 
 	return write_lines(t, id, lines, n_lines);
 }
 
-uint32_t fah_codes_id(struct fah_thread_state *t, const struct fah_py_frame *frame, enum fah_drop *ret_drop)
+uint32_t fah_codes_id(struct fah_thread_state *t, const struct fah_py_frame *frame,
+		      enum fah_drop *ret_drop)
 {
 	uint64_t key = key_of(frame), found = 0;
 	uint32_t e = atomic_load(&epoch), at = (uint32_t)key & (SLOTS - 1), id;

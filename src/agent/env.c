@@ -44,7 +44,8 @@ static void parse(const char *value)
 	preload_len = number(&s);
 	if (!fah_agent.period_ns || preload_len >= FAH_PATH_MAX || strlen(s) <= preload_len)
 		return;
-	copy(fah_agent.session, sizeof(fah_agent.session), s + preload_len, strlen(s + preload_len));
+	copy(fah_agent.session, sizeof(fah_agent.session), s + preload_len,
+	     strlen(s + preload_len));
 	copy(fah_agent.preload, sizeof(fah_agent.preload), s, preload_len);
 }
 

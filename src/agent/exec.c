@@ -1,9 +1,9 @@
 /*
  * exec.c - children inherit the agent: exec and spawn put our variables back.
  *
- * Stands in front of libc's exec and posix_spawn families. May run in a vfork child: writes only to the
- * stack. What the program asked for is passed on unchanged but for the two variables, and those only
- * where the new program takes them (program.c).
+ * Stands in front of libc's exec and posix_spawn families. May run in a vfork child: writes only to
+ * the stack. What the program asked for is passed on unchanged but for the two variables, and those
+ * only where the new program takes them (program.c).
  */
 #include "agent/agent.h"
 #include "core/sys.h"
@@ -46,8 +46,9 @@ static size_t joined_size(char *const env[])
 {
 	const char *theirs = find(env, FAH_ENV_PRELOAD);
 
-	return (count(env) + 3) * sizeof(char *) + strlen(FAH_ENV_PRELOAD) + strlen(fah_agent.preload) + 2 +
-	       (theirs ? strlen(theirs) : 0) + strlen(FAH_ENV_CONFIG) + strlen(fah_agent.config) + 1;
+	return (count(env) + 3) * sizeof(char *) + strlen(FAH_ENV_PRELOAD) +
+	       strlen(fah_agent.preload) + 2 + (theirs ? strlen(theirs) : 0) +
+	       strlen(FAH_ENV_CONFIG) + strlen(fah_agent.config) + 1;
 }
 
 static char *append(char *p, const char *s)
@@ -119,11 +120,13 @@ static const char *on_path(const char *file, char *buf, size_t cap)
 }
 
 /* ENV joined with ours on this function's stack where FOLLOWS, else as it is. */
-#define CHILD_ENV(follows, env) ((follows) ? join(env, __builtin_alloca(joined_size(env))) : (char **)(env))
+#define CHILD_ENV(follows, env) \
+	((follows) ? join(env, __builtin_alloca(joined_size(env))) : (char **)(env))
 
 FAH_AGENT_EXPORT int execve(const char *path, char *const argv[], char *const env[])
 {
-	long err = FAH_SYS3(SYS_execve, path, argv, CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
+	long err =
+		FAH_SYS3(SYS_execve, path, argv, CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
 
 	errno = (int)-err;
 	return -1;
@@ -141,7 +144,8 @@ FAH_AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const e
 	const char *path = on_path(file, buf, sizeof(buf));
 
 	if (!real)
-		real = (int (*)(const char *, char *const[], char *const[]))(uintptr_t)fah_real("execvpe");
+		real = (int (*)(const char *, char *const[], char *const[]))(uintptr_t)fah_real(
+			"execvpe");
 	if (!real) {
 		errno = ENOSYS;
 		return -1;
@@ -163,7 +167,8 @@ FAH_AGENT_EXPORT int fexecve(int fd, char *const argv[], char *const env[])
 	return -1;
 }
 
-FAH_AGENT_EXPORT int execveat(int dirfd, const char *path, char *const argv[], char *const env[], int flags)
+FAH_AGENT_EXPORT int execveat(int dirfd, const char *path, char *const argv[], char *const env[],
+			      int flags)
 {
 	long err = FAH_SYS6(SYS_execveat, dirfd, path, argv,
 			    CHILD_ENV(follows(dirfd, path, flags, env), env), flags, 0);
@@ -238,8 +243,10 @@ FAH_AGENT_EXPORT int execle(const char *path, const char *arg, ...)
 typedef int (*spawn_fn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
 			const posix_spawnattr_t *, char *const[], char *const[]);
 
-FAH_AGENT_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-				 const posix_spawnattr_t *attr, char *const argv[], char *const env[])
+FAH_AGENT_EXPORT int posix_spawn(pid_t *pid, const char *path,
+				 const posix_spawn_file_actions_t *actions,
+				 const posix_spawnattr_t *attr, char *const argv[],
+				 char *const env[])
 {
 	static spawn_fn real;
 
@@ -247,11 +254,14 @@ FAH_AGENT_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn
 		real = (spawn_fn)(uintptr_t)fah_real("posix_spawn");
 	if (!real)
 		return ENOSYS;
-	return real(pid, path, actions, attr, argv, CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
+	return real(pid, path, actions, attr, argv,
+		    CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
 }
 
-FAH_AGENT_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
-				  const posix_spawnattr_t *attr, char *const argv[], char *const env[])
+FAH_AGENT_EXPORT int posix_spawnp(pid_t *pid, const char *file,
+				  const posix_spawn_file_actions_t *actions,
+				  const posix_spawnattr_t *attr, char *const argv[],
+				  char *const env[])
 {
 	static spawn_fn real;
 	char buf[FAH_PATH_MAX];
@@ -261,17 +271,18 @@ FAH_AGENT_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spaw
 		real = (spawn_fn)(uintptr_t)fah_real("posix_spawnp");
 	if (!real)
 		return ENOSYS;
-	return real(pid, file, actions, attr, argv, CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
+	return real(pid, file, actions, attr, argv,
+		    CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
 }
 
 /*
- * libc's own system() starts the shell from inside libc, past our posix_spawn, so it is written anew:
- * SIGINT and SIGQUIT ignored and SIGCHLD blocked in the caller meanwhile, as POSIX asks.
+ * libc's own system() starts the shell from inside libc, past our posix_spawn, so it is written
+ * anew: SIGINT and SIGQUIT ignored and SIGCHLD blocked in the caller meanwhile, as POSIX asks.
  */
 FAH_AGENT_EXPORT int system(const char *command)
 {
 	static int (*real)(const char *);
-	char *argv[] = {(char *)(uintptr_t)"sh", (char *)(uintptr_t)"-c",
+	char *argv[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
 			(char *)(uintptr_t)command, NULL};
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
 	sigset_t block, old_mask, defaults;

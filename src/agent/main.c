@@ -1,8 +1,8 @@
 /*
  * main.c - the agent comes up with the program, and goes down with it.
  *
- * The constructor runs in every dynamic program that inherits the preload; in all that are not Python it
- * only keeps the way open for children that are. Never prints, never fails.
+ * The constructor runs in every dynamic program that inherits the preload; in all that are not
+ * Python it only keeps the way open for children that are. Never prints, never fails.
  */
 #include "agent/agent.h"
 #include "core/sys.h"
@@ -13,8 +13,8 @@
 struct fah_agent fah_agent;
 
 /* pthread_atfork without libc_nonshared.a; weak, since musl has no such function. */
-extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso)
-	__attribute__((weak));
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			     void *dso) __attribute__((weak));
 
 void fah_own_pid(void)
 {

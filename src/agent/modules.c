@@ -20,8 +20,9 @@ static int n_ranges;
 
 static bool is_runtime(const char *path)
 {
-	static const char *const names[] = {"libc.so", "libc-2", "libm.so", "libm-2", "libpthread", "ld-linux",
-					    "ld-2", "libdl.so", "libdl-2", "librt", "linux-vdso", "libutil"};
+	static const char *const names[] = {"libc.so",	  "libc-2",   "libm.so",    "libm-2",
+					    "libpthread", "ld-linux", "ld-2",	    "libdl.so",
+					    "libdl-2",	  "librt",    "linux-vdso", "libutil"};
 	const char *name = strrchr(path, '/');
 
 	name = name ? name + 1 : path;

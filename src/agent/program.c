@@ -1,8 +1,8 @@
 /*
  * program.c - would a program start as always with the agent preloaded?
  *
- * Asked before every exec, also in a vfork child, which runs on its parent's memory: so only the stack
- * is written to. When in doubt the answer is no: the child then runs without us, unchanged.
+ * Asked before every exec, also in a vfork child, which runs on its parent's memory: so only the
+ * stack is written to. When in doubt the answer is no: the child then runs without us, unchanged.
  */
 #include "agent/agent.h"
 #include "core/sys.h"
@@ -24,7 +24,8 @@ static long read_at(int fd, void *buf, size_t len, uint64_t at)
 /* Sanitizer runtimes insist on being the first library, and stop the program otherwise. */
 static bool is_sanitizer(const char *needed)
 {
-	static const char *const names[] = {"libasan.", "libtsan.", "liblsan.", "libhwasan.", "libclang_rt."};
+	static const char *const names[] = {"libasan.", "libtsan.", "liblsan.", "libhwasan.",
+					    "libclang_rt."};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strncmp(needed, names[i], strlen(names[i])))
@@ -84,7 +85,8 @@ static bool elf_takes(int fd, const Elf64_Ehdr *eh)
 	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_machine != EM_X86_64 || n > MAX_PHDRS ||
 	    eh->e_phentsize != sizeof(ph[0]))
 		return false;
-	if (read_at(fd, ph, (size_t)n * sizeof(ph[0]), eh->e_phoff) != (long)((size_t)n * sizeof(ph[0])))
+	if (read_at(fd, ph, (size_t)n * sizeof(ph[0]), eh->e_phoff) !=
+	    (long)((size_t)n * sizeof(ph[0])))
 		return false;
 	for (i = 0; i < n; i++) {
 		if (ph[i].p_type == PT_DYNAMIC)
@@ -94,7 +96,8 @@ static bool elf_takes(int fd, const Elf64_Ehdr *eh)
 		memset(interp, 0, sizeof(interp));
 		read_at(fd, interp, ph[i].p_filesz, ph[i].p_offset);
 		len = strlen(interp);
-		glibc = len >= sizeof(loader) - 1 && !strcmp(interp + len - (sizeof(loader) - 1), loader);
+		glibc = len >= sizeof(loader) - 1 &&
+			!strcmp(interp + len - (sizeof(loader) - 1), loader);
 	}
 	return glibc && dynamic && !needs_sanitizer(fd, ph, n, dynamic);
 }
@@ -121,7 +124,8 @@ bool fah_program_takes_preload(int dirfd, const char *path, int flags)
 	bool takes = false;
 	int depth;
 
-	/* chrooted, or in another mount namespace: the loader would complain about a missing file */
+	/* chrooted, or in another mount namespace: the loader would complain about a missing file
+	 */
 	if (FAH_SYS4(SYS_faccessat, AT_FDCWD, fah_agent.preload, 4 /* R_OK */, 0) < 0)
 		return false;
 	for (depth = 0; depth <= MAX_SCRIPT_DEPTH; depth++) {
@@ -135,7 +139,8 @@ bool fah_program_takes_preload(int dirfd, const char *path, int flags)
 		if (flags & AT_EMPTY_PATH && !path[0])
 			fd = FAH_SYS3(SYS_fcntl, dirfd, F_DUPFD_CLOEXEC, 0);
 		else
-			fd = FAH_SYS4(SYS_openat, dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+			fd = FAH_SYS4(SYS_openat, dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+				      0);
 		if (fd < 0)
 			return false; /* not readable, or not there: exec will say so */
 		memset(&u, 0, sizeof(u));
@@ -145,7 +150,8 @@ bool fah_program_takes_preload(int dirfd, const char *path, int flags)
 			memcpy(head, u.bytes, sizeof(head));
 		} else if (n >= (long)sizeof(u.eh) && !memcmp(u.eh.e_ident, ELFMAG, SELFMAG)) {
 			takes = elf_takes((int)fd, &u.eh);
-			/* set-id and capabilities: the loader runs in its secure mode and may complain */
+			/* set-id and capabilities: the loader runs in its secure mode and may
+			 * complain */
 			if (FAH_SYS2(SYS_fstat, fd, &st) < 0 || st.st_mode & (S_ISUID | S_ISGID) ||
 			    FAH_SYS4(SYS_fgetxattr, fd, "security.capability", NULL, 0) > 0)
 				takes = false;

@@ -2,8 +2,8 @@
  * python.c - notices that this process is Python, and starts recording when it is ready.
  *
  * An audit hook is the one door that every CPython since 3.8 opens without headers: its first
- * `cpython.run_*` event comes when the interpreter is ready and the program is about to run. The hook
- * then unlinks itself, so audited operations cost what they always did.
+ * `cpython.run_*` event comes when the interpreter is ready and the program is about to run. The
+ * hook then unlinks itself, so audited operations cost what they always did.
  */
 #include "agent/agent.h"
 #include "core/sys.h"
@@ -29,7 +29,8 @@ bool fah_python_present(void)
 
 void fah_python_watch(void)
 {
-	int (*add)(hook_fn, void *) = (int (*)(hook_fn, void *))(uintptr_t)fah_global("PySys_AddAuditHook");
+	int (*add)(hook_fn, void *) =
+		(int (*)(hook_fn, void *))(uintptr_t)fah_global("PySys_AddAuditHook");
 
 	add(on_event, &fah_agent);
 }
@@ -108,7 +109,8 @@ static const char *prepare(void)
 	if (!fah_agent.runtime)
 		return "the interpreter does not export _PyRuntime";
 	fah_agent.python_version = version_hex();
-	if (fah_py_layout_init(layout, &fah_mem_self, fah_agent.python_version, fah_agent.runtime) < 0)
+	if (fah_py_layout_init(layout, &fah_mem_self, fah_agent.python_version, fah_agent.runtime) <
+	    0)
 		return "this Python build is not known (CPython 3.8 to 3.15 with the GIL are)";
 	layout->code_type = address("PyCode_Type");
 	layout->frame_type = address("PyFrame_Type");
@@ -152,7 +154,8 @@ static int on_event(const char *event, void *args, void *data)
 
 	(void)args;
 	(void)data;
-	if (!strncmp(event, "cpython.run_", 12) && atomic_compare_exchange_strong(&started, &expected, true))
+	if (!strncmp(event, "cpython.run_", 12) &&
+	    atomic_compare_exchange_strong(&started, &expected, true))
 		start();
 	return 0;
 }

@@ -1,10 +1,11 @@
 /*
  * python_check.c - before the first sample: does our walk say what the interpreter says?
  *
- * A small program is run with a C function at its end, through a lambda, `map` and a generator, so that
- * a boundary between eval loops and a generator's frame are on the stack. There the walk is compared, frame
- * by frame, with the interpreter's own frame objects: code object and line. Any difference means
- * that this build is not what we take it for. Runs once, with the GIL; not in a handler.
+ * A small program is run with a C function at its end, through a lambda, `map` and a generator, so
+ * that a boundary between eval loops and a generator's frame are on the stack. There the walk is
+ * compared, frame by frame, with the interpreter's own frame objects: code object and line. Any
+ * difference means that this build is not what we take it for. Runs once, with the GIL; not in a
+ * handler.
  */
 #include "agent/agent.h"
 
@@ -97,10 +98,11 @@ static long our_line(const struct fah_py_frame *f)
 	size_t len;
 
 	if (fah_py_code_read(&fah_mem_self, layout, f->code, &code) < 0 ||
-	    fah_py_bytes_span(&fah_mem_self, layout, code.linetable, sizeof(table), &data, &len) < 0 ||
+	    fah_py_bytes_span(&fah_mem_self, layout, code.linetable, sizeof(table), &data, &len) <
+		    0 ||
 	    fah_load(&fah_mem_self, data, table, len) < 0 ||
-	    fah_py_position((enum fah_py_lines)layout->lines_kind, table, len, code.firstlineno, f->instr,
-			    &pos) < 0)
+	    fah_py_position((enum fah_py_lines)layout->lines_kind, table, len, code.firstlineno,
+			    f->instr, &pos) < 0)
 		return -1;
 	return pos.line;
 }
@@ -158,8 +160,8 @@ static object *probe(object *self, object *args)
 	failure = NULL;
 	if (!t)
 		failure = "no memory for the agent";
-	else if (fah_py_find_thread(&fah_mem_self, &fah_agent.layout, fah_agent.runtime, t->pthread_id,
-				    &tstate) < 0)
+	else if (fah_py_find_thread(&fah_mem_self, &fah_agent.layout, fah_agent.runtime,
+				    t->pthread_id, &tstate) < 0)
 		failure = "the interpreter's thread state could not be found";
 	else if (fah_py_walk_thread(&t->walk, &fah_mem_self, &fah_agent.layout, tstate) < 0)
 		failure = "the interpreter's stack could not be walked";
@@ -172,7 +174,8 @@ static object *probe(object *self, object *args)
 int fah_python_self_check(const char **ret_reason)
 {
 	static struct method_def def = {"probe", probe, METH_NOARGS, NULL};
-	object *code = NULL, *globals = NULL, *done = NULL, *function = NULL, *result = NULL, *outer;
+	object *code = NULL, *globals = NULL, *done = NULL, *function = NULL, *result = NULL,
+	       *outer;
 
 	failure = "the interpreter could not run the self-check";
 	if (!load_api())

@@ -1,5 +1,6 @@
 /*
- * sample.c - one sample: whose stack, where the CPU was, and into the chunk. Runs in the signal handler.
+ * sample.c - one sample: whose stack, where the CPU was, and into the chunk. Runs in the signal
+ * handler.
  *
  * All signals are blocked meanwhile. Every load of the program's memory goes through the kernel
  * (core/load.h); what cannot be proved is dropped and counted, with the CPU time it stood for.
@@ -35,7 +36,8 @@ static void times_written(struct fah_thread_state *t, uint64_t mono, uint64_t cp
 	t->last_cpu_ns = cpu;
 }
 
-static void write_drop(struct fah_thread_state *t, uint64_t mono, uint64_t cpu, enum fah_drop reason)
+static void write_drop(struct fah_thread_state *t, uint64_t mono, uint64_t cpu,
+		       enum fah_drop reason)
 {
 	uint8_t *p = reason == FAH_DROP_NO_ROOM ? NULL : fah_record_begin(t, DROP_MAX);
 
@@ -70,9 +72,11 @@ static bool in_kernel(const struct fah_thread_state *t, uint64_t pc, enum fah_co
 {
 	uint8_t insn[FAH_ARCH_SYSCALL_INSN_LEN];
 
-	if (owner != FAH_CODE_OTHER) /* code that stays mapped, and never starts with this very byte */
+	if (owner !=
+	    FAH_CODE_OTHER) /* code that stays mapped, and never starts with this very byte */
 		return fah_arch_is_syscall((const uint8_t *)(uintptr_t)pc - sizeof(insn));
-	return fah_load(&t->mem, pc - sizeof(insn), insn, sizeof(insn)) == 0 && fah_arch_is_syscall(insn);
+	return fah_load(&t->mem, pc - sizeof(insn), insn, sizeof(insn)) == 0 &&
+	       fah_arch_is_syscall(insn);
 }
 
 static uint32_t where(const struct fah_thread_state *t, uint64_t pc)

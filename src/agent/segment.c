@@ -1,8 +1,9 @@
 /*
  * segment.c - segments and chunks, the agent's side. Runs in signal handlers of any thread.
  *
- * A segment is made by raw system calls only and its file closed as soon as it is mapped. Its blocks are
- * allocated before they are mapped: writing to a hole on a full disk would be a SIGBUS in the program.
+ * A segment is made by raw system calls only and its file closed as soon as it is mapped. Its
+ * blocks are allocated before they are mapped: writing to a hole on a full disk would be a SIGBUS
+ * in the program.
  */
 #include "agent/agent.h"
 #include "core/sys.h"
@@ -94,11 +95,13 @@ static struct segment *make_segment(uint32_t n)
 	long fd, p = -ENOSPC;
 
 	segment_path(path, pid, mono, n);
-	fd = FAH_SYS4(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = FAH_SYS4(SYS_openat, AT_FDCWD, path,
+		      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return NULL;
 	if (FAH_SYS4(SYS_fallocate, fd, 0, 0, sizeof(struct segment)) == 0)
-		p = FAH_SYS6(SYS_mmap, 0, sizeof(struct segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		p = FAH_SYS6(SYS_mmap, 0, sizeof(struct segment), PROT_READ | PROT_WRITE,
+			     MAP_SHARED, fd, 0);
 	FAH_SYS1(SYS_close, fd);
 	if (p < 0 && p > -4096) {
 		FAH_SYS3(SYS_unlinkat, AT_FDCWD, path, 0);
@@ -169,10 +172,11 @@ static struct fah_chunk *find_chunk(void)
 			uint32_t wanted = pass ? FAH_CHUNK_FREE : FAH_CHUNK_IDLE;
 
 			for (uint32_t i = 0; i < n * FAH_CHUNKS; i++) {
-				struct fah_chunk *c =
-					&atomic_load(&segments[i / FAH_CHUNKS])->chunks[i % FAH_CHUNKS];
+				struct fah_chunk *c = &atomic_load(&segments[i / FAH_CHUNKS])
+							       ->chunks[i % FAH_CHUNKS];
 
-				if (atomic_load_explicit(&c->state, memory_order_relaxed) == wanted &&
+				if (atomic_load_explicit(&c->state, memory_order_relaxed) ==
+					    wanted &&
 				    take(c, wanted))
 					return c;
 			}
@@ -209,11 +213,13 @@ uint8_t *fah_record_begin(struct fah_thread_state *t, size_t max)
 		return NULL;
 	while (!t->chunk || sizeof(t->chunk->data) - atomic_load(&t->chunk->used) < need) {
 		if (t->chunk)
-			atomic_store_explicit(&t->chunk->state, FAH_CHUNK_FULL, memory_order_release);
+			atomic_store_explicit(&t->chunk->state, FAH_CHUNK_FULL,
+					      memory_order_release);
 		t->chunk = find_chunk();
 		if (!t->chunk)
 			return NULL;
-		if (sizeof(t->chunk->data) - atomic_load(&t->chunk->used) < need + THREAD_RECORD_MAX)
+		if (sizeof(t->chunk->data) - atomic_load(&t->chunk->used) <
+		    need + THREAD_RECORD_MAX)
 			continue; /* an idle one, too full for this: it becomes FULL above */
 		t->n_last = 0;
 		t->chunk_time_ns = 0;

@@ -1,9 +1,9 @@
 /*
  * thread.c - every thread gets a timer on its own CPU clock, and a state for its samples.
  *
- * pthread_create is passed on with a start routine of ours that sets the timer up inside the new thread; a
- * thread-specific destructor takes it down, however the thread ends. States come from our own
- * maps and are reused.
+ * pthread_create is passed on with a start routine of ours that sets the timer up inside the new
+ * thread; a thread-specific destructor takes it down, however the thread ends. States come from our
+ * own maps and are reused.
  */
 #include "agent/agent.h"
 #include "core/sys.h"
@@ -53,7 +53,8 @@ static clockid_t thread_clock(uint32_t tid)
  * shorter than a period would be missed or hit in step. NO_TIMER where the kernel refuses. */
 static int make_timer(uint32_t tid)
 {
-	struct kernel_sigevent ev = {.signo = FAH_SIGNAL, .notify = 4 /* SIGEV_THREAD_ID */, .tid = (int)tid};
+	struct kernel_sigevent ev = {
+		.signo = FAH_SIGNAL, .notify = 4 /* SIGEV_THREAD_ID */, .tid = (int)tid};
 	uint64_t period = fah_agent.period_ns, first = 1 + fah_random() % period;
 	struct itimerspec spec = {
 		.it_interval = {(time_t)(period / 1000000000u), (long)(period % 1000000000u)},
@@ -118,15 +119,18 @@ void fah_thread_begin_first(void)
 
 	if (t) {
 		t->start_mono_ns = fah_now_mono();
-		t->last_cpu_ns = fah_now_thread_cpu(); /* so far it was the interpreter's own start */
+		t->last_cpu_ns =
+			fah_now_thread_cpu(); /* so far it was the interpreter's own start */
 	}
 	fah_thread_begin();
 }
 
-/* Threads that were there before recording began: timers from outside, states at their first sample. */
+/* Threads that were there before recording began: timers from outside, states at their first
+ * sample. */
 void fah_thread_adopt_all(void)
 {
-	long fd = FAH_SYS4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	long fd = FAH_SYS4(SYS_openat, AT_FDCWD, "/proc/self/task",
+			   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	uint32_t self = (uint32_t)FAH_SYS0(SYS_gettid);
 	char buf[4096];
 	long n, at;
@@ -247,8 +251,8 @@ static void *run_thread(void *p)
 
 typedef int (*create_fn)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
-FAH_AGENT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *),
-				    void *arg)
+FAH_AGENT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+				    void *(*routine)(void *), void *arg)
 {
 	static create_fn real;
 	struct start *s = NULL;

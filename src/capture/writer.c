@@ -289,7 +289,8 @@ void fah_writer_sample(struct fah_writer *w, uint32_t thread, uint64_t time_ns, 
 
 	p = fah_put_varint(p, fah_zigzag((int64_t)(cpu_us - t->usual_us)));
 	p = fah_put_varint(p, fah_zigzag((int64_t)(since_us - cpu_us)));
-	p = fah_put_varint(p, (uint64_t)node << FAH_SAMPLE_FLAG_BITS | (flags & FAH_SAMPLE_FLAGS_MASK));
+	p = fah_put_varint(p, (uint64_t)node << FAH_SAMPLE_FLAG_BITS |
+				      (flags & FAH_SAMPLE_FLAGS_MASK));
 	t->block.len = (size_t)(p - t->block.buf);
 	t->block.count++;
 	mark_dirty(w, thread);

@@ -11,7 +11,8 @@ void fah_args_init(struct fah_args *a, const struct fah_command *cmd, int argc, 
 }
 
 /* The option that text names; *ret_value points behind '=' or is NULL. */
-static const struct fah_option *match(const struct fah_command *cmd, const char *text, const char **ret_value)
+static const struct fah_option *match(const struct fah_command *cmd, const char *text,
+				      const char **ret_value)
 {
 	bool is_long = !strncmp(text, "--", 2);
 	const char *name = text + (is_long ? 2 : 1), *equals = strchr(name, '=');
@@ -53,8 +54,8 @@ static int next(struct fah_args *a, bool leave_unknown)
 	if (!o && leave_unknown)
 		return FAH_ARG_UNKNOWN;
 	if (!o) {
-		fah_fail("%s: unknown option %s (fixingahole %s --help lists them)", a->cmd->name, text,
-			 a->cmd->name);
+		fah_fail("%s: unknown option %s (fixingahole %s --help lists them)", a->cmd->name,
+			 text, a->cmd->name);
 		return FAH_ARG_ERROR;
 	}
 	a->at++;
@@ -64,7 +65,8 @@ static int next(struct fah_args *a, bool leave_unknown)
 	}
 	if (o->arg && !value) {
 		if (a->at >= a->argc) {
-			fah_fail("%s: --%s needs a value: --%s %s", a->cmd->name, o->name, o->name, o->arg);
+			fah_fail("%s: --%s needs a value: --%s %s", a->cmd->name, o->name, o->name,
+				 o->arg);
 			return FAH_ARG_ERROR;
 		}
 		value = a->argv[a->at++];

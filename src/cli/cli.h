@@ -1,7 +1,8 @@
 /*
  * cli.h - what commands share: the table they stand in, their options, and how they fail.
  *
- * Only this folder prints errors and decides exit statuses. One entry of a command's table serves parsing,
+ * Only this folder prints errors and decides exit statuses. One entry of a command's table serves
+ * parsing,
  * --help, the man page and the shells' completion.
  */
 #ifndef FAH_CLI_CLI_H
@@ -14,15 +15,15 @@
 enum fah_status {
 	FAH_STATUS_OK = 0,
 	FAH_STATUS_NOT_STARTED = 1, /* the program could not be started */
-	FAH_STATUS_USAGE = 2,       /* our usage errors and refusals */
+	FAH_STATUS_USAGE = 2,	    /* our usage errors and refusals */
 };
 
 struct fah_option {
-	int id;                 /* the command's own enum, from 1 */
-	const char *name;       /* long, without dashes */
+	int id;			/* the command's own enum, from 1 */
+	const char *name;	/* long, without dashes */
 	const char *short_name; /* one or two letters without the dash; NULL: none */
-	const char *arg;        /* what its value is called; NULL: it takes none */
-	const char *help;       /* one line, no full stop */
+	const char *arg;	/* what its value is called; NULL: it takes none */
+	const char *help;	/* one line, no full stop */
 };
 
 struct fah_command {
@@ -30,11 +31,13 @@ struct fah_command {
 	const char *alias; /* NULL: none */
 	const char *usage; /* behind the name */
 	const char *summary;
-	const char *description;          /* paragraphs, blank line between */
+	const char *description;	  /* paragraphs, blank line between */
 	const struct fah_option *options; /* ends with id 0 */
-	const char *const *examples;      /* pairs: command, what it does; NULL at the end; may be NULL */
+	const char *const
+		*examples; /* pairs: command, what it does; NULL at the end; may be NULL */
 	bool hidden;
-	int (*run)(const struct fah_command *cmd, int argc, char **argv); /* arguments behind the name */
+	int (*run)(const struct fah_command *cmd, int argc,
+		   char **argv); /* arguments behind the name */
 };
 
 /* commands.c: NULL at the end. */
@@ -73,7 +76,7 @@ int fah_fail_err(int err, const char *fmt, ...) __attribute__((format(printf, 2,
 void fah_help_all(void);
 void fah_help_command(const struct fah_command *cmd);
 void fah_man(const struct fah_command *cmd); /* NULL: the page of the whole program */
-int fah_completion(const char *shell);       /* 0, or -1 where the shell is not known */
+int fah_completion(const char *shell);	     /* 0, or -1 where the shell is not known */
 
 /* Values: false where the text is none. */
 bool fah_parse_rate(const char *text, double *ret_hz); /* 250, 1khz, 0.5kHz */

@@ -5,7 +5,8 @@ enum { OPT_MAN = 1, OPT_COMPLETION };
 
 static const struct fah_option options[] = {
 	{OPT_MAN, "man", NULL, NULL, "print the manual page (roff)"},
-	{OPT_COMPLETION, "completion", NULL, "SHELL", "print the completion script for bash, zsh or fish"},
+	{OPT_COMPLETION, "completion", NULL, "SHELL",
+	 "print the completion script for bash, zsh or fish"},
 	{0},
 };
 
@@ -24,12 +25,15 @@ static int cmd_help(const struct fah_command *cmd, int argc, char **argv)
 			break;
 		case OPT_COMPLETION:
 			if (fah_completion(a.value) < 0)
-				return fah_fail("help: no completion for '%s': bash, zsh and fish are known", a.value);
+				return fah_fail("help: no completion for '%s': bash, zsh and fish "
+						"are known",
+						a.value);
 			return FAH_STATUS_OK;
 		case FAH_ARG_OPERAND:
 			about = fah_command_find(a.value);
 			if (!about)
-				return fah_fail("help: there is no command '%s'; fixingahole --help lists them",
+				return fah_fail("help: there is no command '%s'; fixingahole "
+						"--help lists them",
 						a.value);
 			break;
 		case FAH_ARG_HELP:

@@ -28,7 +28,8 @@ static int cmd_inspect(const struct fah_command *cmd, int argc, char **argv)
 			break;
 		case FAH_ARG_OPERAND:
 			if (path)
-				return fah_fail("inspect: one capture at a time, not also %s", a.value);
+				return fah_fail("inspect: one capture at a time, not also %s",
+						a.value);
 			path = a.value;
 			break;
 		case FAH_ARG_HELP:
@@ -56,10 +57,12 @@ const struct fah_command fah_cmd_inspect = {
 	.name = "inspect",
 	.usage = "CAPTURE [--records]",
 	.summary = "say what is in a capture, and what is missing",
-	.description = "Says in words what a capture holds: the command, its processes, the clock, samples, the "
-		       "rate asked for and reached, what was dropped and why, and what is missing.\n\n"
-		       "A capture whose run was killed is opened as far as it goes; what the profiled "
-		       "program had recorded but the profiler had not yet taken is added to it first.",
+	.description =
+		"Says in words what a capture holds: the command, its processes, the clock, "
+		"samples, the "
+		"rate asked for and reached, what was dropped and why, and what is missing.\n\n"
+		"A capture whose run was killed is opened as far as it goes; what the profiled "
+		"program had recorded but the profiler had not yet taken is added to it first.",
 	.options = options,
 	.examples = examples,
 	.run = cmd_inspect,

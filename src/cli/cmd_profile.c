@@ -1,8 +1,8 @@
 /*
  * cmd_profile.c - the main job: run a script, record it, say where the time went.
  *
- * The script runs as itself, unmodified and in place. Its stdout is its own; the summary follows when it
- * has ended. The exit status is the program's.
+ * The script runs as itself, unmodified and in place. Its stdout is its own; the summary follows
+ * when it has ended. The exit status is the program's.
  */
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -27,11 +27,16 @@ enum { OPT_QUIET = 1, OPT_OUTPUT, OPT_RATE, OPT_PYTHON, OPT_MODULE, OPT_CODE };
 
 static const struct fah_option options[] = {
 	{OPT_QUIET, "quiet", "q", NULL, "print nothing of ours; the files are written as always"},
-	{OPT_OUTPUT, "output-directory", "o", "DIR", "folder for the results (default: performance)"},
-	{OPT_RATE, "rate", NULL, "HZ", "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
-	{OPT_PYTHON, "python", NULL, "PYTHON", "interpreter (default: the active virtualenv's, else python3)"},
-	{OPT_MODULE, "module", NULL, "MODULE", "run a module, as python -m does, in place of a file"},
-	{OPT_CODE, "code", NULL, "CODE", "run a piece of code, as python -c does, in place of a file"},
+	{OPT_OUTPUT, "output-directory", "o", "DIR",
+	 "folder for the results (default: performance)"},
+	{OPT_RATE, "rate", NULL, "HZ",
+	 "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
+	{OPT_PYTHON, "python", NULL, "PYTHON",
+	 "interpreter (default: the active virtualenv's, else python3)"},
+	{OPT_MODULE, "module", NULL, "MODULE",
+	 "run a module, as python -m does, in place of a file"},
+	{OPT_CODE, "code", NULL, "CODE",
+	 "run a piece of code, as python -c does, in place of a file"},
 	{0},
 };
 
@@ -45,7 +50,7 @@ struct job {
 	char **rest; /* the program's own arguments */
 	char python[FAH_RUN_PATH_MAX];
 	char name[256]; /* of the run folder */
-	char *command;  /* as it was typed */
+	char *command;	/* as it was typed */
 };
 
 static int take_option(struct job *job, int option, const char *value)
@@ -96,7 +101,8 @@ static int parse(struct job *job, const struct fah_command *cmd, int argc, char 
 			a.at--;
 			break;
 		} else if (arg == FAH_ARG_DASHES && !chosen && a.at < argc) {
-			job->file = argv[a.at++]; /* profile -- FILE: a name that starts with a dash */
+			job->file =
+				argv[a.at++]; /* profile -- FILE: a name that starts with a dash */
 			break;
 		} else if (arg <= 0) {
 			break;
@@ -110,7 +116,8 @@ static int parse(struct job *job, const struct fah_command *cmd, int argc, char 
 	job->n_rest = argc - a.at;
 	job->rest = argv + a.at;
 	if (!job->file && !job->module && !job->code)
-		return fah_fail("profile: which script? fixingahole profile FILE (or --module M, --code C)");
+		return fah_fail("profile: which script? fixingahole profile FILE (or --module M, "
+				"--code C)");
 	if (!!job->file + !!job->module + !!job->code > 1)
 		return fah_fail("profile: one of FILE, --module and --code, not several");
 	return 0;
@@ -124,7 +131,8 @@ static int check_file(const char *file)
 		return errno == ENOENT ? fah_fail("%s: no such file", file)
 				       : fah_fail_err(FAH_ERR_SYS, "%s", file);
 	if (S_ISDIR(st.st_mode))
-		return fah_fail("%s is a folder; profile takes a script, or --module for a package", file);
+		return fah_fail("%s is a folder; profile takes a script, or --module for a package",
+				file);
 	if (!S_ISREG(st.st_mode))
 		return fah_fail("%s is not a regular file", file);
 	if (access(file, R_OK) < 0)
@@ -173,9 +181,11 @@ static void keep_copy(const struct job *job, const struct fah_runfolder *folder)
 	size_t len;
 
 	if (job->code)
-		fah_file_replace(fah_runfolder_file(folder, "code.py", path), job->code, strlen(job->code));
+		fah_file_replace(fah_runfolder_file(folder, "code.py", path), job->code,
+				 strlen(job->code));
 	else if (job->file && fah_file_read(job->file, MAX_COPY, &text, &len) == 0)
-		fah_file_replace(fah_runfolder_file(folder, fah_basename(job->file), path), text, len);
+		fah_file_replace(fah_runfolder_file(folder, fah_basename(job->file), path), text,
+				 len);
 }
 
 static char **program_argv(const struct job *job)
@@ -212,11 +222,22 @@ static double test_rate(void)
 
 static int run(const struct job *job, struct fah_runfolder *folder, struct fah_run_result *result)
 {
-	char capture[FAH_RUN_PATH_MAX + 64], cwd[FAH_RUN_PATH_MAX] = "", script[FAH_RUN_PATH_MAX] = "";
+	char capture[FAH_RUN_PATH_MAX + 64], cwd[FAH_RUN_PATH_MAX] = "",
+					     script[FAH_RUN_PATH_MAX] = "";
 	_cleanup_(fah_freep) char **argv = program_argv(job);
 	const char *meta[] = {
-		"command", job->command, "cwd",   cwd,	  "root", cwd,
-		"script",  script,       "python", job->python, job->code ? "code" : NULL, job->code,
+		"command",
+		job->command,
+		"cwd",
+		cwd,
+		"root",
+		cwd,
+		"script",
+		script,
+		"python",
+		job->python,
+		job->code ? "code" : NULL,
+		job->code,
 		NULL,
 	};
 	struct fah_run_options opt = {
@@ -256,7 +277,8 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 	if (status)
 		return status < 0 ? FAH_STATUS_OK : status;
 	if (job.rate > FAH_RATE_MAX)
-		return fah_fail("profile: --rate: thread CPU timers give at most %g Hz (and no more than the "
+		return fah_fail("profile: --rate: thread CPU timers give at most %g Hz (and no "
+				"more than the "
 				"kernel's tick)",
 				FAH_RATE_MAX);
 	status = job.file ? check_file(job.file) : 0;
@@ -293,14 +315,18 @@ const struct fah_command fah_cmd_profile = {
 	.name = "profile",
 	.usage = "FILE | --module M | --code C [OPTIONS] [ARGUMENTS]",
 	.summary = "run a script and say where its time goes, by function and by line",
-	.description =
-		"Runs a Python script and samples it while it runs: its threads and its child processes, in Python, "
-		"in native code and in the kernel. Nothing has to be installed in the script's environment.\n\n"
-		"When the program has ended, a summary is printed, and the folder performance/<script>/<UTC date_time>/ "
-		"holds a copy of the code, profile_summary.txt, profile_results.txt (the cost of each line) and "
-		"profile.fah (the recording, for fixingahole inspect).\n\n"
-		"Options may stand before and after FILE; the first argument that is none of these, or what follows "
-		"--, belongs to the script. The exit status is the script's own.",
+	.description = "Runs a Python script and samples it while it runs: its threads and its "
+		       "child processes, in Python, "
+		       "in native code and in the kernel. Nothing has to be installed in the "
+		       "script's environment.\n\n"
+		       "When the program has ended, a summary is printed, and the folder "
+		       "performance/<script>/<UTC date_time>/ "
+		       "holds a copy of the code, profile_summary.txt, profile_results.txt (the "
+		       "cost of each line) and "
+		       "profile.fah (the recording, for fixingahole inspect).\n\n"
+		       "Options may stand before and after FILE; the first argument that is none "
+		       "of these, or what follows "
+		       "--, belongs to the script. The exit status is the script's own.",
 	.options = options,
 	.examples = examples,
 	.run = cmd_profile,

@@ -7,13 +7,15 @@
 #define INDENT 4
 #define TEXT_WIDTH 78
 
-static const char tagline[] = "a profiler for Python programs: where time goes, by line, function and module";
+static const char tagline[] =
+	"a profiler for Python programs: where time goes, by line, function and module";
 
 /* "-o, --output-directory DIR" */
 static void option_label(const struct fah_option *o, char *buf, size_t cap)
 {
-	snprintf(buf, cap, "%s%s%s--%s%s%s", o->short_name ? "-" : "", o->short_name ? o->short_name : "",
-		 o->short_name ? ", " : "", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+	snprintf(buf, cap, "%s%s%s--%s%s%s", o->short_name ? "-" : "",
+		 o->short_name ? o->short_name : "", o->short_name ? ", " : "", o->name,
+		 o->arg ? " " : "", o->arg ? o->arg : "");
 }
 
 /* Words of text wrapped to TEXT_WIDTH columns behind an indent; '\n' in text starts a line anew. */
@@ -53,12 +55,13 @@ static void wrapped(const char *text, int indent)
 
 void fah_help_all(void)
 {
-	printf("fixingahole %s - %s\n\nusage: fixingahole COMMAND [OPTIONS] ...\n\ncommands:\n", FAH_VERSION,
-	       tagline);
+	printf("fixingahole %s - %s\n\nusage: fixingahole COMMAND [OPTIONS] ...\n\ncommands:\n",
+	       FAH_VERSION, tagline);
 	for (const struct fah_command *const *c = fah_commands; *c; c++)
 		if (!(*c)->hidden)
 			printf("  %-10s %s\n", (*c)->name, (*c)->summary);
-	printf("\nfixingahole COMMAND --help says more. fixingahole --version prints the version.\n");
+	printf("\nfixingahole COMMAND --help says more. fixingahole --version prints the "
+	       "version.\n");
 }
 
 void fah_help_command(const struct fah_command *cmd)
@@ -142,7 +145,8 @@ void fah_man(const struct fah_command *cmd)
 	for (const struct fah_command *const *c = fah_commands; *c; c++)
 		if ((!cmd || cmd == *c) && !(*c)->hidden)
 			man_command(*c);
-	fputs(".SH EXIT STATUS\nThe program's own, 128 + n where signal n killed it; 1 where it could not be "
+	fputs(".SH EXIT STATUS\nThe program's own, 128 + n where signal n killed it; 1 where it "
+	      "could not be "
 	      "started; 2 for errors in the use of fixingahole.\n"
 	      ".SH ENVIRONMENT\n"
 	      ".TP\n.B NO_COLOR, FORCE_COLOR\nColour off, colour on.\n"
@@ -169,7 +173,8 @@ static void complete_bash(void)
 		if (!(*c)->hidden)
 			printf("%s ", (*c)->name);
 	fputs("--help --version\" -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase $cur in\n\t-*) ;;\n"
-	      "\t*) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n\tesac\n\tcase ${COMP_WORDS[1]} in\n",
+	      "\t*) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n\tesac\n\tcase "
+	      "${COMP_WORDS[1]} in\n",
 	      stdout);
 	for (const struct fah_command *const *c = fah_commands; *c; c++) {
 		if ((*c)->hidden)
@@ -197,14 +202,16 @@ static void quoted(const char *s, const char *special)
 
 static void complete_zsh(void)
 {
-	fputs("#compdef fixingahole fixit\n_fixingahole() {\n\tlocal -a commands\n\tcommands=(\n", stdout);
+	fputs("#compdef fixingahole fixit\n_fixingahole() {\n\tlocal -a commands\n\tcommands=(\n",
+	      stdout);
 	for (const struct fah_command *const *c = fah_commands; *c; c++)
 		if (!(*c)->hidden) {
 			printf("\t\t'%s:", (*c)->name);
 			quoted((*c)->summary, ":");
 			fputs("'\n", stdout);
 		}
-	fputs("\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
+	fputs("\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command "
+	      "commands\n\t\treturn\n\tfi\n"
 	      "\tcase $words[2] in\n",
 	      stdout);
 	for (const struct fah_command *const *c = fah_commands; *c; c++) {
@@ -214,7 +221,8 @@ static void complete_zsh(void)
 		for (const struct fah_option *o = (*c)->options; o->id; o++) {
 			printf("\t\t\t'--%s%s[", o->name, o->arg ? "=" : "");
 			quoted(o->help, "[]:");
-			printf("]%s%s%s' \\\n", o->arg ? ":" : "", o->arg ? o->arg : "", o->arg ? ":_files" : "");
+			printf("]%s%s%s' \\\n", o->arg ? ":" : "", o->arg ? o->arg : "",
+			       o->arg ? ":_files" : "");
 		}
 		fputs("\t\t\t'--help[print help]' '*:file:_files' ;;\n", stdout);
 	}
@@ -229,11 +237,13 @@ static void complete_fish(void)
 		for (const struct fah_command *const *c = fah_commands; *c; c++) {
 			if ((*c)->hidden)
 				continue;
-			printf("complete -c %s -n __fish_use_subcommand -a %s -d '", programs[i], (*c)->name);
+			printf("complete -c %s -n __fish_use_subcommand -a %s -d '", programs[i],
+			       (*c)->name);
 			quoted((*c)->summary, "");
 			fputs("'\n", stdout);
 			for (const struct fah_option *o = (*c)->options; o->id; o++) {
-				printf("complete -c %s -n '__fish_seen_subcommand_from %s' -l %s%s -d '",
+				printf("complete -c %s -n '__fish_seen_subcommand_from %s' -l %s%s "
+				       "-d '",
 				       programs[i], (*c)->name, o->name, o->arg ? " -r" : "");
 				quoted(o->help, "");
 				fputs("'\n", stdout);

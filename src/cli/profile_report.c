@@ -20,14 +20,16 @@
 #define MAX_DIRS 4
 #define MAX_IGNORE 8
 
-/* What a report blames: code below the current folder or the script's, without what was installed. */
+/* What a report blames: code below the current folder or the script's, without what was installed.
+ */
 struct scope {
 	struct fah_scope scope;
 	const char *dirs[MAX_DIRS], *ignore[MAX_IGNORE];
 	char script_dir[FAH_RUN_PATH_MAX], venv[FAH_RUN_PATH_MAX + 16], git[FAH_RUN_PATH_MAX + 16];
 };
 
-static void set_scope(struct scope *s, const struct fah_profile *p, const struct fah_runfolder *folder)
+static void set_scope(struct scope *s, const struct fah_profile *p,
+		      const struct fah_runfolder *folder)
 {
 	const char *root = fah_profile_meta(p, "root"), *script = fah_profile_meta(p, "script");
 	const char *venv = getenv("VIRTUAL_ENV");
@@ -76,7 +78,8 @@ static int write_file(const struct fah_runfolder *folder, const char *name, repo
 FAH_DEFINE_FREEP(struct fah_reader *, fah_reader_free)
 FAH_DEFINE_FREEP(struct fah_profile *, fah_profile_free)
 
-static int report(const struct fah_runfolder *folder, const struct fah_run_result *result, bool quiet)
+static int report(const struct fah_runfolder *folder, const struct fah_run_result *result,
+		  bool quiet)
 {
 	_cleanup_(fah_reader_freep) struct fah_reader *reader = NULL;
 	_cleanup_(fah_profile_freep) struct fah_profile *p = NULL;
@@ -114,7 +117,8 @@ static int report(const struct fah_runfolder *folder, const struct fah_run_resul
 	return err;
 }
 
-void fah_profile_report(const struct fah_runfolder *folder, const struct fah_run_result *result, bool quiet)
+void fah_profile_report(const struct fah_runfolder *folder, const struct fah_run_result *result,
+			bool quiet)
 {
 	int err = result->capture_err;
 

@@ -6,6 +6,7 @@
 #include "collect/run.h"
 
 /* Never fails the run: what cannot be written is said on stderr (not with quiet). */
-void fah_profile_report(const struct fah_runfolder *folder, const struct fah_run_result *result, bool quiet);
+void fah_profile_report(const struct fah_runfolder *folder, const struct fah_run_result *result,
+			bool quiet);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The interpreter to use: asked (--python, may be NULL), else the active virtual environment's, else
- * python3 on PATH. Its path into buf. 0, or an exit status after printing why not.
+ * The interpreter to use: asked (--python, may be NULL), else the active virtual environment's,
+ * else python3 on PATH. Its path into buf. 0, or an exit status after printing why not.
  */
 int fah_python_choose(const char *asked, char *buf, size_t cap);
 

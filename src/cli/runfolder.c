@@ -47,7 +47,8 @@ static int make_output(struct fah_runfolder *r, const char *output)
 		r->output[--n] = 0;
 	there = access(r->output, F_OK) == 0;
 	if (fah_mkdir_p(r->output, 0777) < 0)
-		return fah_fail_err(FAH_ERR_SYS, "cannot make the folder %s for the results", r->output);
+		return fah_fail_err(FAH_ERR_SYS, "cannot make the folder %s for the results",
+				    r->output);
 	if (!there) {
 		r->made_output = true;
 		add_gitignore(r->output);
@@ -76,7 +77,8 @@ int fah_runfolder_make(struct fah_runfolder *r, const char *output, const char *
 
 		if (i > 1)
 			snprintf(suffix, sizeof(suffix), "_%d", i);
-		if (snprintf(r->path, sizeof(r->path), "%s/%s%s", parent, stamp, suffix) >= (int)sizeof(r->path))
+		if (snprintf(r->path, sizeof(r->path), "%s/%s%s", parent, stamp, suffix) >=
+		    (int)sizeof(r->path))
 			return fah_fail("%s: too long a path", parent);
 		if (mkdir(r->path, 0777) == 0)
 			return 0;

@@ -9,7 +9,7 @@
 struct fah_runfolder {
 	char path[FAH_RUN_PATH_MAX];
 	char output[FAH_RUN_PATH_MAX]; /* absolute: the folder of all runs */
-	bool made_output;              /* it was not there before */
+	bool made_output;	       /* it was not there before */
 };
 
 /*
@@ -19,7 +19,8 @@ struct fah_runfolder {
 int fah_runfolder_make(struct fah_runfolder *r, const char *output, const char *name);
 /* The path of a file in it, into buf of FAH_RUN_PATH_MAX + 64. */
 const char *fah_runfolder_file(const struct fah_runfolder *r, const char *name, char *buf);
-/* Take it away again with the files in it, and the folders above that were made for it and are empty. */
+/* Take it away again with the files in it, and the folders above that were made for it and are
+ * empty. */
 void fah_runfolder_remove(struct fah_runfolder *r);
 
 #endif

@@ -52,7 +52,8 @@ void fah_codes_init(struct fah_codes *c, uint32_t lines_kind, const char *journa
 	if (!journal_path)
 		return;
 	load_journal(c, journal_path);
-	c->journal = open(journal_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	c->journal =
+		open(journal_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
 void fah_codes_release(struct fah_codes *c)
@@ -163,21 +164,22 @@ void fah_codes_record(struct fah_codes *c, uint32_t type, const uint8_t *payload
 	journal(c, type, payload, len);
 }
 
-static uint32_t line_of(const struct fah_codes *c, const struct fah_code *code, uint32_t instr_plus_1)
+static uint32_t line_of(const struct fah_codes *c, const struct fah_code *code,
+			uint32_t instr_plus_1)
 {
 	uint32_t instr = instr_plus_1 ? instr_plus_1 - 1 : FAH_PY_NOT_STARTED;
 	struct fah_py_position pos;
 
 	if (code->table_have != code->table_len ||
-	    fah_py_position((enum fah_py_lines)c->lines_kind, code->table, code->table_len, code->first_line,
-			    instr, &pos) < 0 ||
+	    fah_py_position((enum fah_py_lines)c->lines_kind, code->table, code->table_len,
+			    code->first_line, instr, &pos) < 0 ||
 	    pos.line <= 0)
 		return code->first_line > 0 ? (uint32_t)code->first_line : 0;
 	return (uint32_t)pos.line;
 }
 
-bool fah_codes_resolve(struct fah_codes *c, struct fah_writer *w, uint32_t id, uint32_t instr_plus_1,
-		       uint32_t *ret_function, uint32_t *ret_line)
+bool fah_codes_resolve(struct fah_codes *c, struct fah_writer *w, uint32_t id,
+		       uint32_t instr_plus_1, uint32_t *ret_function, uint32_t *ret_line)
 {
 	struct fah_code *code = id && id < c->n ? &c->codes[id] : NULL;
 	uint32_t *line;
@@ -188,10 +190,12 @@ bool fah_codes_resolve(struct fah_codes *c, struct fah_writer *w, uint32_t id, u
 	if (!code->function) {
 		const char *name = code->names + code->n_file;
 		uint32_t file = fah_writer_string(w, code->names, code->n_file);
-		uint32_t qual = code->n_qual ? fah_writer_string(w, name + code->n_name, code->n_qual) : 0;
+		uint32_t qual =
+			code->n_qual ? fah_writer_string(w, name + code->n_name, code->n_qual) : 0;
 
-		code->function = fah_writer_function(w, file, fah_writer_string(w, name, code->n_name), qual,
-						     code->first_line > 0 ? (uint32_t)code->first_line : 0);
+		code->function =
+			fah_writer_function(w, file, fah_writer_string(w, name, code->n_name), qual,
+					    code->first_line > 0 ? (uint32_t)code->first_line : 0);
 	}
 	line = fah_map_put(&c->lines, fah_key_u64((uint64_t)id << 32 | instr_plus_1), &is_new);
 	if (line && is_new)

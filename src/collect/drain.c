@@ -75,14 +75,15 @@ static void define_process(struct fah_drain *d, struct fah_collected *p)
 		.start_ns = since_start(d, head->start_mono_ns),
 		.period_ns = head->period_ns,
 		.cmdline = head->cmdline,
-		.cmdline_len = head->cmdline_len <= FAH_CMDLINE_MAX ? head->cmdline_len : FAH_CMDLINE_MAX,
+		.cmdline_len =
+			head->cmdline_len <= FAH_CMDLINE_MAX ? head->cmdline_len : FAH_CMDLINE_MAX,
 	};
 
 	p->id = fah_writer_process(d->w, &def);
 	d->stats.processes++;
 	if (!d->stats.refused[0] && atomic_load(&head->status) == FAH_AGENT_REFUSED)
-		snprintf(d->stats.refused, sizeof(d->stats.refused), "%.*s", (int)FAH_REASON_MAX - 1,
-			 head->reason);
+		snprintf(d->stats.refused, sizeof(d->stats.refused), "%.*s",
+			 (int)FAH_REASON_MAX - 1, head->reason);
 }
 
 /* First segments before further ones, whatever order the folder lists them in. */
@@ -116,8 +117,8 @@ static void find_segments(struct fah_drain *d)
 }
 
 /* The record at *at below limit: its type, or -1 where none is whole. */
-static int next_record(const struct fah_chunk *c, uint32_t *at, uint32_t limit, const uint8_t **ret_payload,
-		       uint32_t *ret_len)
+static int next_record(const struct fah_chunk *c, uint32_t *at, uint32_t limit,
+		       const uint8_t **ret_payload, uint32_t *ret_len)
 {
 	uint32_t word;
 
@@ -139,7 +140,8 @@ static uint32_t used(const struct fah_chunk *c)
 	return n <= sizeof(c->data) ? n : 0; /* not credible: as if empty */
 }
 
-static void take_definitions(struct fah_collected *p, struct fah_chunk_ctx *ctx, const struct fah_chunk *c)
+static void take_definitions(struct fah_collected *p, struct fah_chunk_ctx *ctx,
+			     const struct fah_chunk *c)
 {
 	uint32_t limit = used(c), len;
 	const uint8_t *payload;
@@ -175,20 +177,22 @@ static bool take_stack(struct fah_drain *d, struct fah_collected *p, struct fah_
 		return false;
 	ctx->n_nodes = (uint32_t)keep;
 	while (push--) {
-		uint32_t code = (uint32_t)fah_get_varint(cur), instr = (uint32_t)fah_get_varint(cur);
+		uint32_t code = (uint32_t)fah_get_varint(cur),
+			 instr = (uint32_t)fah_get_varint(cur);
 		uint32_t parent = ctx->n_nodes ? ctx->nodes[ctx->n_nodes - 1] : 0;
 		uint32_t function = 0, line = 0;
 
 		if (!fah_codes_resolve(&p->codes, d->w, code, instr, &function, &line))
 			known = false;
-		ctx->nodes[ctx->n_nodes++] = known ? fah_writer_node(d->w, parent, function, line) : parent;
+		ctx->nodes[ctx->n_nodes++] =
+			known ? fah_writer_node(d->w, parent, function, line) : parent;
 	}
 	*ret_node = ctx->n_nodes ? ctx->nodes[ctx->n_nodes - 1] : 0;
 	return known && !cur->bad;
 }
 
-static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx, int type,
-			const uint8_t *payload, uint32_t len, bool write)
+static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+			int type, const uint8_t *payload, uint32_t len, bool write)
 {
 	struct fah_cursor cur = {payload, payload + len, false};
 	uint64_t time, cpu;
@@ -251,7 +255,8 @@ static void give_back(struct fah_chunk_ctx *ctx, struct fah_chunk *c)
 	atomic_store(&c->drained, ctx->taken);
 	if (ctx->taken && ctx->taken == used(c))
 		atomic_compare_exchange_strong(&c->state, &idle, FAH_CHUNK_FULL);
-	if (atomic_load_explicit(&c->state, memory_order_acquire) != FAH_CHUNK_FULL || ctx->taken != used(c))
+	if (atomic_load_explicit(&c->state, memory_order_acquire) != FAH_CHUNK_FULL ||
+	    ctx->taken != used(c))
 		return;
 	memset(ctx, 0, sizeof(*ctx));
 	atomic_store(&c->drained, 0);
@@ -259,17 +264,20 @@ static void give_back(struct fah_chunk_ctx *ctx, struct fah_chunk *c)
 	atomic_store_explicit(&c->state, FAH_CHUNK_FREE, memory_order_release);
 }
 
-typedef void (*chunk_fn)(struct fah_drain *, struct fah_collected *, struct fah_chunk_ctx *, struct fah_chunk *);
+typedef void (*chunk_fn)(struct fah_drain *, struct fah_collected *, struct fah_chunk_ctx *,
+			 struct fah_chunk *);
 
 static void each_chunk(struct fah_drain *d, chunk_fn fn)
 {
 	for (struct fah_collected *p = d->processes; p; p = p->next)
 		for (uint32_t s = 0; !p->done && s < p->n_segments; s++)
 			for (uint32_t i = 0; i < FAH_CHUNKS; i++)
-				fn(d, p, &p->segments[s].ctx[i], fah_segment_map_chunk(&p->segments[s], i));
+				fn(d, p, &p->segments[s].ctx[i],
+				   fah_segment_map_chunk(&p->segments[s], i));
 }
 
-static void mark_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx, struct fah_chunk *c)
+static void mark_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		     struct fah_chunk *c)
 {
 	ctx->limit = used(c);
 }
@@ -286,7 +294,8 @@ static void sample_one(struct fah_drain *d, struct fah_collected *p, struct fah_
 	take_samples(d, p, ctx, c);
 }
 
-static void give_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx, struct fah_chunk *c)
+static void give_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		     struct fah_chunk *c)
 {
 	give_back(ctx, c);
 }

@@ -13,7 +13,8 @@
 struct fah_drain; /* opaque */
 
 struct fah_drain_stats {
-	uint64_t samples, drops, processes, unresolved; /* unresolved: samples whose code was never described */
+	uint64_t samples, drops, processes,
+		unresolved; /* unresolved: samples whose code was never described */
 	uint64_t handler_ns, handler_max_ns; /* time that agents spent in their handlers */
 	char refused[256]; /* reason of the first process that was refused; "" if none */
 };

@@ -20,7 +20,8 @@ struct fah_segment_head *fah_segment_map_head(const struct fah_segment_map *m)
 
 struct fah_chunk *fah_segment_map_chunk(const struct fah_segment_map *m, uint32_t i)
 {
-	return (struct fah_chunk *)(void *)(m->base + FAH_SEGMENT_HEAD + (size_t)i * FAH_CHUNK_SIZE);
+	return (struct fah_chunk *)(void *)(m->base + FAH_SEGMENT_HEAD +
+					    (size_t)i * FAH_CHUNK_SIZE);
 }
 
 bool fah_collected_has(const struct fah_collected *list, const char *path)
@@ -76,7 +77,8 @@ static void unmap_segment(struct fah_segment_map *m)
 	free(m->ctx);
 }
 
-static struct fah_collected *new_process(struct fah_collected **list, const struct fah_segment_map *first)
+static struct fah_collected *new_process(struct fah_collected **list,
+					 const struct fah_segment_map *first)
 {
 	const struct fah_segment_head *head = fah_segment_map_head(first);
 	struct fah_collected *p = calloc(1, sizeof(*p));
@@ -118,7 +120,8 @@ int fah_collected_add(struct fah_collected **list, const char *path)
 
 	if (err < 0)
 		return err;
-	p = fah_segment_map_head(&map)->n ? owner(*list, fah_segment_map_head(&map)) : new_process(list, &map);
+	p = fah_segment_map_head(&map)->n ? owner(*list, fah_segment_map_head(&map))
+					  : new_process(list, &map);
 	if (!p || p->done) {
 		unmap_segment(&map);
 		return FAH_ERR_FORMAT; /* its first segment comes later in the listing */
@@ -140,7 +143,8 @@ bool fah_collected_is_dead(const struct fah_collected *list, const struct fah_co
 	ssize_t n;
 	int fd;
 
-	if (p->n_segments && atomic_load(&fah_segment_map_head(&p->segments[0])->status) == FAH_AGENT_ENDED)
+	if (p->n_segments &&
+	    atomic_load(&fah_segment_map_head(&p->segments[0])->status) == FAH_AGENT_ENDED)
 		return true;
 	for (; list; list = list->next)
 		if (list->pid == p->pid && list->start_mono_ns > p->start_mono_ns)

@@ -12,19 +12,20 @@
 
 /* Decoding state of one chunk; begins anew when the chunk is given back. */
 struct fah_chunk_ctx {
-	uint32_t taken;    /* bytes decoded */
-	uint32_t defined;  /* bytes searched for definitions, which run ahead of the rest */
-	uint32_t limit;    /* samples below this may be taken in this cycle */
-	uint32_t skip;     /* bytes that an earlier collector has written to the capture already */
-	uint32_t thread;   /* the capture's id, 0: none yet */
+	uint32_t taken;	  /* bytes decoded */
+	uint32_t defined; /* bytes searched for definitions, which run ahead of the rest */
+	uint32_t limit;	  /* samples below this may be taken in this cycle */
+	uint32_t skip;	  /* bytes that an earlier collector has written to the capture already */
+	uint32_t thread;  /* the capture's id, 0: none yet */
 	uint64_t time_ns;
 	uint32_t n_nodes;
-	uint32_t nodes[FAH_PY_MAX_FRAMES]; /* the last sample's path, root first; ids of the capture */
+	uint32_t nodes[FAH_PY_MAX_FRAMES]; /* the last sample's path, root first; ids of the capture
+					    */
 };
 
 struct fah_segment_map {
 	char *path;
-	uint8_t *base; /* FAH_SEGMENT_SIZE bytes, shared with the agent */
+	uint8_t *base;		   /* FAH_SEGMENT_SIZE bytes, shared with the agent */
 	struct fah_chunk_ctx *ctx; /* FAH_CHUNKS of them */
 };
 
@@ -32,8 +33,8 @@ struct fah_collected {
 	struct fah_collected *next;
 	uint32_t pid;
 	uint64_t start_mono_ns; /* of segment 0 */
-	uint32_t id;            /* the capture's */
-	bool seen_dead;         /* once more drained, then done */
+	uint32_t id;		/* the capture's */
+	bool seen_dead;		/* once more drained, then done */
 	bool done;
 	struct fah_segment_map *segments;
 	uint32_t n_segments;
@@ -46,7 +47,8 @@ struct fah_chunk *fah_segment_map_chunk(const struct fah_segment_map *m, uint32_
 
 /*
  * Map the segment at path and add it to the process it belongs to (a new one for a first
- * segment). *list grows at its end. 0, FAH_ERR_FORMAT: not (yet) a segment, FAH_ERR_SYS, FAH_ERR_NOMEM.
+ * segment). *list grows at its end. 0, FAH_ERR_FORMAT: not (yet) a segment, FAH_ERR_SYS,
+ * FAH_ERR_NOMEM.
  */
 int fah_collected_add(struct fah_collected **list, const char *path);
 bool fah_collected_has(const struct fah_collected *list, const char *path);

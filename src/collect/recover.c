@@ -56,8 +56,8 @@ static bool needs_recovery(struct fah_reader *r, struct leftover *l)
 	}
 	fah_reader_state(r, &state);
 	return state.partial && !state.complete && l->session.dir[0] && l->collector > 0 &&
-	       access(l->session.dir, W_OK | X_OK) == 0 &&
-	       kill((pid_t)l->collector, 0) < 0 && errno == ESRCH;
+	       access(l->session.dir, W_OK | X_OK) == 0 && kill((pid_t)l->collector, 0) < 0 &&
+	       errno == ESRCH;
 }
 
 /* The capture's name where path is that of its partial file. */
@@ -75,7 +75,8 @@ int fah_recover(const char *given)
 	_cleanup_(fah_reader_freep) struct fah_reader *r = NULL;
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
-	char partial[FAH_SESSION_PATH_MAX], work[FAH_SESSION_PATH_MAX], work_partial[FAH_SESSION_PATH_MAX];
+	char partial[FAH_SESSION_PATH_MAX], work[FAH_SESSION_PATH_MAX],
+		work_partial[FAH_SESSION_PATH_MAX];
 	struct leftover l = {0};
 	char path[FAH_SESSION_PATH_MAX - 32];
 	struct fah_record rec;

@@ -7,8 +7,9 @@
 
 /*
  * Where the capture at path was never finished, its collector is gone and its session's folder is
- * there: add the leftovers, so that path.partial is whole up to the last record; processes of that run that still
- * live are told to record no more. 1: added, 0: nothing to do, < 0: enum fah_err, nothing was changed.
+ * there: add the leftovers, so that path.partial is whole up to the last record; processes of that
+ * run that still live are told to record no more. 1: added, 0: nothing to do, < 0: enum fah_err,
+ * nothing was changed.
  */
 int fah_recover(const char *path);
 

@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CYCLE_MS 1000 /* what a kill of both sides can lose; blocks of a second keep the capture small */
+#define CYCLE_MS \
+	1000 /* what a kill of both sides can lose; blocks of a second keep the capture small */
 
 extern char **environ;
 
@@ -39,17 +40,19 @@ static int set_environment(const struct fah_session *s, const struct fah_run_opt
 
 	if (!text)
 		return FAH_ERR_NOMEM;
-	snprintf(text, cap, "%s%s%s", s->agent, preload && *preload ? ":" : "", preload ? preload : "");
+	snprintf(text, cap, "%s%s%s", s->agent, preload && *preload ? ":" : "",
+		 preload ? preload : "");
 	if (setenv("LD_PRELOAD", text, 1) < 0)
 		return FAH_ERR_SYS;
-	snprintf(text, cap, "%d;%llu;%zu;%s%s", opt->test_hz > 0 ? FAH_CLOCK_TEST : FAH_CLOCK_THREAD_CPU,
+	snprintf(text, cap, "%d;%llu;%zu;%s%s",
+		 opt->test_hz > 0 ? FAH_CLOCK_TEST : FAH_CLOCK_THREAD_CPU,
 		 (unsigned long long)(1e9 / hz), strlen(s->agent), s->agent, s->dir);
 	return setenv("FIXINGAHOLE_AGENT", text, 1) < 0 ? FAH_ERR_SYS : 0;
 }
 
 /* In the child: exec, or send errno to the parent. Never returns. */
-static void exec_program(const struct fah_session *s, const struct fah_run_options *opt, const sigset_t *mask,
-			 int fd)
+static void exec_program(const struct fah_session *s, const struct fah_run_options *opt,
+			 const sigset_t *mask, int fd)
 {
 	int err;
 
@@ -65,8 +68,8 @@ static void exec_program(const struct fah_session *s, const struct fah_run_optio
 	_exit(127);
 }
 
-static pid_t start_program(const struct fah_session *s, const struct fah_run_options *opt, const sigset_t *mask,
-			   int *ret_errno)
+static pid_t start_program(const struct fah_session *s, const struct fah_run_options *opt,
+			   const sigset_t *mask, int *ret_errno)
 {
 	int fds[2], err = 0;
 	pid_t pid;
@@ -121,8 +124,8 @@ static void wait_and_drain(pid_t pid, struct fah_drain *d, const sigset_t *signa
 	}
 }
 
-static void write_meta(struct fah_writer *w, const struct fah_session *s, const struct fah_run_options *opt,
-		       uint64_t start_mono, uint64_t start_real)
+static void write_meta(struct fah_writer *w, const struct fah_session *s,
+		       const struct fah_run_options *opt, uint64_t start_mono, uint64_t start_real)
 {
 	double hz = opt->test_hz > 0 ? opt->test_hz : opt->rate > 0 ? opt->rate : FAH_RATE_DEFAULT;
 	char text[64];
@@ -152,7 +155,8 @@ FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
 FAH_DEFINE_FREEP(struct fah_drain *, fah_drain_free)
 
 /* The part between the session's making and its removal. */
-static int run_in(const struct fah_session *s, const struct fah_run_options *opt, struct fah_run_result *r)
+static int run_in(const struct fah_session *s, const struct fah_run_options *opt,
+		  struct fah_run_result *r)
 {
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;

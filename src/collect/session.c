@@ -17,7 +17,8 @@
 #define AGENT_NAME "libfixingahole-agent.so"
 #define AGENT_LINK "agent.so"
 
-/* Where the agent stands relative to the program: build tree, installed, Debian's multiarch, wheel. */
+/* Where the agent stands relative to the program: build tree, installed, Debian's multiarch, wheel.
+ */
 static const char *const agent_places[] = {
 	"../agent/" AGENT_NAME,
 	"../lib/fixingahole/" AGENT_NAME,
@@ -63,12 +64,16 @@ static int room_in(const char *dir)
 static int make_dir(struct fah_session *s)
 {
 	const char *override = getenv("FIXINGAHOLE_SESSION_DIR"), *tmp = getenv("TMPDIR");
-	const char *base = override ? override : room_in("/dev/shm") ? "/dev/shm" : tmp ? tmp : "/tmp";
+	const char *base = override		 ? override
+			   : room_in("/dev/shm") ? "/dev/shm"
+			   : tmp		 ? tmp
+						 : "/tmp";
 
 	snprintf(s->dir, sizeof(s->dir), "%s/fixingahole-XXXXXX", base);
 	if (!mkdtemp(s->dir))
 		return FAH_ERR_SYS;
-	/* a program started as root may give up its rights and fork: its children must still get in */
+	/* a program started as root may give up its rights and fork: its children must still get in
+	 */
 	if (geteuid() == 0)
 		chmod(s->dir, 01733);
 	return 0;
@@ -87,7 +92,8 @@ int fah_session_init(struct fah_session *s)
 	strcpy(s->agent, agent);
 	if (strpbrk(agent, " :\t\n$")) {
 		/* the loader splits at these: give it a name without them */
-		snprintf(s->agent, sizeof(s->agent), "%.*s/" AGENT_LINK, (int)sizeof(s->agent) - 16, s->dir);
+		snprintf(s->agent, sizeof(s->agent), "%.*s/" AGENT_LINK, (int)sizeof(s->agent) - 16,
+			 s->dir);
 		if (symlink(agent, s->agent) < 0) {
 			fah_session_remove(s);
 			return FAH_ERR_SYS;

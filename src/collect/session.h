@@ -15,7 +15,8 @@ struct fah_session {
 
 /*
  * Make the folder (memory-backed where possible: a page that the kernel writes back to disk would
- * stall the target) and find the agent beside this program. FAH_ERR_SYS with errno; ENOENT: no agent.
+ * stall the target) and find the agent beside this program. FAH_ERR_SYS with errno; ENOENT: no
+ * agent.
  */
 int fah_session_init(struct fah_session *s);
 /* Remove the folder with what we put there; segments of others' making stay. */

@@ -1,9 +1,10 @@
 /*
  * load.c - see load.h. Signal-handler safe: raw system calls only.
  *
- * process_vm_writev on ourselves, not readv: the side that the kernel calls local is copied with its plain
- * fault-tolerant copy, the remote side has its pages looked up and pinned. With what we don't trust as
- * the local side and our own room as the remote one, 24 pieces cost 3.4 us instead of 15.
+ * process_vm_writev on ourselves, not readv: the side that the kernel calls local is copied with
+ * its plain fault-tolerant copy, the remote side has its pages looked up and pinned. With what we
+ * don't trust as the local side and our own room as the remote one, 24 pieces cost 3.4 us instead
+ * of 15.
  */
 #include "core/load.h"
 
@@ -38,7 +39,8 @@ static int probed_copy(const struct fah_piece *piece)
 	return 1;
 }
 
-/* Remembered where the caller vouches for it: a system call for each load would double the cost of small ones. */
+/* Remembered where the caller vouches for it: a system call for each load would double the cost of
+ * small ones. */
 static long own_pid(void)
 {
 	uint32_t pid = atomic_load_explicit(&self_pid, memory_order_relaxed);

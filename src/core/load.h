@@ -32,12 +32,14 @@ struct fah_mem {
 
 /*
  * Reads this very process; safe in a signal handler, no allocation, errno untouched. A copy whose
- * ctx is the address of FAH_LOAD_ROOM bytes (one for each thread) reads batches several times faster.
+ * ctx is the address of FAH_LOAD_ROOM bytes (one for each thread) reads batches several times
+ * faster.
  */
 extern const struct fah_mem fah_mem_self;
 #define FAH_LOAD_ROOM 8192
 
-/* This process's pid, which saves a system call a load; 0: ask each time. Set it anew after a fork. */
+/* This process's pid, which saves a system call a load; 0: ask each time. Set it anew after a fork.
+ */
 void fah_mem_self_pid(uint32_t pid);
 
 /* 0 or FAH_ERR_FAULT. */

@@ -9,10 +9,10 @@
  *   | header | chunk 0: head|recs  | chunk 1: head|recs  |
  *   +--------+---------------------+---------------------+--- - -
  *
- * Chunk states: FREE -> OWNED (a thread, by compare and swap) -> FULL (its owner, when the next record
- * does not fit) or IDLE (its owner ended; another thread may go on in it) -> FREE (the collector,
- * when all of it is drained). `used` is stored with release after each record: what lies below it
- * is whole, whatever kills the writer.
+ * Chunk states: FREE -> OWNED (a thread, by compare and swap) -> FULL (its owner, when the next
+ * record does not fit) or IDLE (its owner ended; another thread may go on in it) -> FREE (the
+ * collector, when all of it is drained). `used` is stored with release after each record: what lies
+ * below it is whole, whatever kills the writer.
  */
 #ifndef FAH_CORE_SEGMENT_H
 #define FAH_CORE_SEGMENT_H
@@ -39,7 +39,7 @@ enum fah_chunk_state {
 
 struct fah_chunk {
 	_Atomic uint32_t state;
-	_Atomic uint32_t used;    /* bytes of data[] that hold whole records */
+	_Atomic uint32_t used;	  /* bytes of data[] that hold whole records */
 	_Atomic uint32_t drained; /* the collector's: bytes of data[] it has taken */
 	uint32_t reserved;
 	uint8_t data[FAH_CHUNK_SIZE - 16];
@@ -54,7 +54,7 @@ enum fah_agent_status {
 
 enum fah_clock {
 	FAH_CLOCK_THREAD_CPU = 1, /* timer on each thread's CPU clock, bound to the kernel tick */
-	FAH_CLOCK_TEST = 2,       /* tests only: monotonic timers, faster than the tick */
+	FAH_CLOCK_TEST = 2,	  /* tests only: monotonic timers, faster than the tick */
 };
 
 /* Why a sample was not kept. 0..5 are enum fah_py_doubt; records carry the same numbers. */
@@ -64,8 +64,9 @@ enum fah_drop {
 	FAH_DROP_CODE = 3,
 	FAH_DROP_LOOP = 4,
 	FAH_DROP_MOVED = 5,
-	FAH_DROP_NO_ROOM = 6,  /* no chunk free: the collector is late or gone, or the disk is full */
-	FAH_DROP_NESTED = 7,   /* the timer came again while a sample was taken */
+	FAH_DROP_NO_ROOM =
+		6,	     /* no chunk free: the collector is late or gone, or the disk is full */
+	FAH_DROP_NESTED = 7, /* the timer came again while a sample was taken */
 	FAH_DROP_NO_STATE = 8, /* the thread's Python state could not be found */
 	FAH_DROP_COUNT = 9,
 };
@@ -73,12 +74,13 @@ enum fah_drop {
 struct fah_segment_head {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t n; /* this process's n-th segment, from 0; counters and status stand in segment 0 */
+	uint32_t
+		n; /* this process's n-th segment, from 0; counters and status stand in segment 0 */
 	uint32_t pid, ppid;
-	uint32_t forked;         /* 1: made by fork without exec */
+	uint32_t forked;	 /* 1: made by fork without exec */
 	uint32_t python_version; /* PY_VERSION_HEX; 0: not known yet */
-	uint32_t clock;          /* enum fah_clock */
-	uint32_t lines_kind;     /* enum fah_py_lines of this interpreter */
+	uint32_t clock;		 /* enum fah_clock */
+	uint32_t lines_kind;	 /* enum fah_py_lines of this interpreter */
 	uint64_t period_ns;
 	uint64_t start_mono_ns, start_real_ns;
 	_Atomic uint32_t status; /* enum fah_agent_status */
@@ -95,7 +97,8 @@ struct fah_segment_head {
 	char reason[FAH_REASON_MAX];
 };
 
-_Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD, "segment header outgrew its page");
+_Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD,
+	       "segment header outgrew its page");
 _Static_assert(sizeof(struct fah_chunk) == FAH_CHUNK_SIZE, "chunk size");
 
 /*
@@ -110,14 +113,16 @@ enum fah_seg_record {
 	FAH_SEG_CODE = 2,
 	/* id, offset, a further part of the line table as str */
 	FAH_SEG_CODE_LINES = 3,
-	/* time since the chunk's last time (ns; the first: absolute mono ns), thread CPU since the thread's
-	 * last record (ns), flags (enum fah_sample_flag), keep, push, push times { code id, instr + 1 }:
-	 * the stack is the first `keep` frames (from the root) of this chunk's last sample, then the pushed
-	 * ones, root first. instr + 1 is 0 for a frame that has not started. */
+	/* time since the chunk's last time (ns; the first: absolute mono ns), thread CPU since the
+	 * thread's last record (ns), flags (enum fah_sample_flag), keep, push, push times { code
+	 * id, instr + 1 }: the stack is the first `keep` frames (from the root) of this chunk's
+	 * last sample, then the pushed ones, root first. instr + 1 is 0 for a frame that has not
+	 * started. */
 	FAH_SEG_SAMPLE = 4,
 	/* time and CPU as in SAMPLE, enum fah_drop: CPU that has no stack */
 	FAH_SEG_DROP = 5,
-	/* time as in SAMPLE, CPU since the thread's last record, whole CPU of the thread (ns): it ended */
+	/* time as in SAMPLE, CPU since the thread's last record, whole CPU of the thread (ns): it
+	   ended */
 	FAH_SEG_THREAD_END = 6,
 };
 
@@ -127,10 +132,11 @@ enum fah_sample_flag {
 	FAH_IN_NATIVE = 1,
 	FAH_IN_SYSTEM = 2,
 	FAH_IN_MASK = 3,
-	FAH_SAMPLE_TRUNCATED = 4, /* outer frames were left out */
-	FAH_SAMPLE_RECOVERED = 8, /* the newest frame was half made and is left out */
+	FAH_SAMPLE_TRUNCATED = 4,  /* outer frames were left out */
+	FAH_SAMPLE_RECOVERED = 8,  /* the newest frame was half made and is left out */
 	FAH_SAMPLE_NO_PYTHON = 16, /* a thread without a Python state: native only */
-	FAH_SAMPLE_RAN_ON = 32,    /* it never blocked since its last record: what is not CPU was want of a core */
+	FAH_SAMPLE_RAN_ON =
+		32, /* it never blocked since its last record: what is not CPU was want of a core */
 	FAH_SAMPLE_FLAGS_MASK = 63,
 #define FAH_SAMPLE_FLAG_BITS 6
 };

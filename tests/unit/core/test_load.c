@@ -1,6 +1,6 @@
 /*
- * test_load.c - loads that cannot fault: whole and partial batches, bad addresses, and the way without the
- * system call that a sandbox refused.
+ * test_load.c - loads that cannot fault: whole and partial batches, bad addresses, and the way
+ * without the system call that a sandbox refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,8 @@
 /* Two pages, of which the second is gone. */
 static uint8_t *half_mapped(void)
 {
-	uint8_t *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *p =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		abort();
@@ -38,10 +39,12 @@ static uint8_t *half_mapped(void)
 	return p;
 }
 
-/* All that a reader must do, as a count of what it got wrong: also run where asserts can't report. */
+/* All that a reader must do, as a count of what it got wrong: also run where asserts can't report.
+ */
 static int failures(const struct fah_mem *mem)
 {
-	static const uint64_t bad[] = {0, 8, PAGE - 4, 1ull << 47, 0xffff800000000000ull, UINT64_MAX, UINT64_MAX - 7};
+	static const uint64_t bad[] = {
+		0, 8, PAGE - 4, 1ull << 47, 0xffff800000000000ull, UINT64_MAX, UINT64_MAX - 7};
 	uint8_t *half = half_mapped(), dst[64], big[3 * PAGE], src[3 * PAGE];
 	uint64_t a = 0x1122334455667788ull, b = 42, ra = 0, rb = 0, rc = 7;
 	struct fah_piece pieces[3] = {
@@ -93,7 +96,8 @@ static void a_full_batch_keeps_its_order(void **state)
 
 	for (int i = 0; i < FAH_PIECES_MAX; i++) {
 		memset(src[i], i + 1, sizeof(src[i]));
-		pieces[i] = (struct fah_piece){dst[i], (uint64_t)(uintptr_t)src[i], sizeof(src[i]) - (size_t)i};
+		pieces[i] = (struct fah_piece){dst[i], (uint64_t)(uintptr_t)src[i],
+					       sizeof(src[i]) - (size_t)i};
 	}
 	memset(dst, 0, sizeof(dst));
 	assert_int_equal(room.read(&room, pieces, FAH_PIECES_MAX), FAH_PIECES_MAX);
@@ -116,7 +120,8 @@ static void refuse_the_system_call(void)
 	};
 	struct sock_fprog prog = {sizeof(filter) / sizeof(filter[0]), filter};
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0)
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0)
 		_exit(77);
 }
 
@@ -140,9 +145,12 @@ static void works_where_a_sandbox_refuses(void **state)
 
 static void varints_survive_and_bad_ones_stick(void **state)
 {
-	static const uint64_t values[] = {0, 1, 127, 128, 16383, 16384, 1ull << 32, UINT64_MAX >> 1, UINT64_MAX};
-	static const uint8_t endless[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-	static const uint8_t too_big[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
+	static const uint64_t values[] = {
+		0, 1, 127, 128, 16383, 16384, 1ull << 32, UINT64_MAX >> 1, UINT64_MAX};
+	static const uint8_t endless[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+					  0xff, 0xff, 0xff, 0xff, 0xff};
+	static const uint8_t too_big[] = {0xff, 0xff, 0xff, 0xff, 0xff,
+					  0xff, 0xff, 0xff, 0xff, 0x02};
 	uint8_t buf[FAH_VARINT_MAX];
 	struct fah_cursor c;
 
