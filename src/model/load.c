@@ -424,7 +424,8 @@ static void finish_totals(struct loader *l, const struct fah_reader_state *state
 	t->cpu_s = (double)l->end.user_ns / 1e9 + (double)l->end.system_ns / 1e9;
 	if (t->cpu_s < cpu_s)
 		t->cpu_s = cpu_s;
-	t->unseen_cpu_s = t->cpu_s - cpu_s;
+	cpu_s += t->absent_cpu_s;
+	t->unseen_cpu_s = t->cpu_s > cpu_s ? t->cpu_s - cpu_s : 0;
 
 	/* The agents' own counters know of drops that found no room for a record. */
 	for (int i = 0; i < FAH_DROPS_MAX; i++) {

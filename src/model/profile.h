@@ -68,6 +68,8 @@ struct fah_totals {
 	double cpu_s;	     /* user + system of the tree, from wait4; from samples where cut */
 	double unseen_cpu_s; /* of cpu_s: before the agent started and after it ended, threads and
 				children without Python */
+	double absent_cpu_s; /* of cpu_s: short threads without a record, shared out over their like
+			      */
 	double on_cpu_s;     /* part of wall_s in which a watched thread of the tree ran */
 	double idle_s;	     /* wall_s - on_cpu_s: waiting, or no core */
 	uint64_t max_rss_bytes;	    /* of the tree's largest process */

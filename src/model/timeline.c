@@ -22,7 +22,7 @@
  * one thread shows its CPU as it is, and parallel work is not counted twice.
  *
  * How much a sample weighs. The CPU since the thread's last record, measured, so that a late timer
- * (signals blocked, a long system call) still counts in full. Two corrections:
+ * (signals blocked, a long system call) still counts in full. Three corrections:
  *   - the first interval of a thread is drawn from (0, period), so every moment of CPU has the same
  *     chance of a sample, one in a period, and the first sample stands for a whole period, not for
  *     the short time before it. (By its measured CPU the late part of short threads weighed more.)
@@ -31,6 +31,9 @@
  *     has its own samples scaled to its own CPU; short threads of a process are grouped by length
  *     in octaves, and a group's samples are scaled to the group's CPU. Threads of equal length have
  *     equal chances, so 1,000 threads of 3 ms, most without a sample, get what they used.
+ *   - an agent writes nothing of a thread that ends before its first sample. What a process used by
+ *     getrusage beyond its known threads is given to its groups of short threads, as far as their
+ *     lengths make unseen threads likely; the rest is unseen_cpu_s.
  * Bias that stays: the kernel's tick delivers a timer late by up to a tick, so within a thread
  * shorter than a few ticks early code is seen less than late code; a group of short threads with
  * fewer than 8 samples joins the next longer one. CPU of groups without any sample is "unsampled".
@@ -38,6 +41,8 @@
  * Passes over the bytes: firm CPU; loose CPU, where there is so much that it was not kept; seconds.
  * A few ns a sample each.
  */
+#include "model/buckets.h"
+#include "model/groups.h"
 #include "model/internal.h"
 
 #include "base/cleanup.h"
@@ -49,25 +54,12 @@
 #define FINE_MAX 1000000 /* buckets; beyond 1,000 s they grow wider than 1 ms */
 #define FIRM_RATIO 1.25
 #define TURNS 4.0 /* dt / w of a thread that takes turns, per thread alive */
-#define LONG_PERIODS 8.0
-#define OCTAVES 5 /* of short threads: below 1/2, 1, 2, 4, 8 periods */
-#define GROUP_SAMPLES 8
 #define PERIOD_MAX_NS 10000000000u
 #define LOOSE_MAX (1u << 20) /* stretches kept; a thread that has no room is read again */
 #define BATCH 64	     /* samples decoded at a time */
-#define NONE UINT32_MAX
-
-/* CPU in time. All arrays have n + 2 entries: a record may stand exactly at the run's end. */
-struct buckets {
-	double *cpu;   /* CPU of the bucket, in widths of a fine bucket (of both kinds) */
-	double *steps; /* changes of CPU for all buckets from here on; 0 once settled */
-	double *scale; /* seconds that a second of CPU counts here; the same memory, after that */
-	double *sum;   /* integral of scale up to the bucket's start */
-	uint32_t n;
-};
 
 struct sums { /* of one group of threads */
-	double true_s, weight_s, weight_s2;
+	double cpu_s, true_s, weight_s, weight_s2;
 };
 
 struct scratch { /* by node, for the group at hand */
@@ -83,7 +75,7 @@ struct timeline {
 	double wall_ns, width_ns, per_ns, per_coarse; /* per_: buckets a ns, coarse a fine one */
 	uint32_t ratio;				      /* fine buckets in a coarse one */
 	double slept;				      /* dt / w from which the thread slept */
-	struct buckets fine, coarse;
+	struct fah_buckets fine, coarse;
 	double *room; /* by fine bucket: what firm CPU leaves of all before it; NULL in PASS_FIRM */
 	struct stretch *loose; /* loose CPU that PASS_FIRM met, up to LOOSE_MAX */
 	size_t n_loose;
@@ -146,41 +138,12 @@ static inline struct span place(const struct timeline *t, uint64_t prev, uint64_
 	return s;
 }
 
-static inline void spread(struct buckets *b, double from, double to, double cpu)
-{
-	uint32_t i = (uint32_t)from, j = (uint32_t)to;
-	double density;
-
-	if (i == j || !(to > from)) {
-		b->cpu[i] += cpu;
-		return;
-	}
-	density = cpu / (to - from);
-	b->cpu[i] += density * ((double)(i + 1) - from);
-	b->cpu[j] += density * (to - (double)j);
-	if (j - i > 1) {
-		b->steps[i + 1] += density;
-		b->steps[j] -= density;
-	}
-}
-
-static inline double scale_at(const struct buckets *b, double from, double to)
-{
-	uint32_t i = (uint32_t)from, j = (uint32_t)to;
-
-	if (i == j || !(to > from))
-		return b->scale[i];
-	return (b->sum[j] + b->scale[j] * (to - (double)j) - b->sum[i] -
-		b->scale[i] * (from - (double)i)) /
-	       (to - from);
-}
-
 static inline void put_firm(struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
 {
 	struct span s = place(t, prev, now, w);
 
 	if (!s.loose)
-		spread(&t->fine, s.from, s.to, time_ns(w) * t->per_ns);
+		fah_buckets_spread(&t->fine, s.from, s.to, time_ns(w) * t->per_ns);
 	else if (t->n_loose < LOOSE_MAX)
 		t->loose[t->n_loose++] = (struct stretch){prev, now, w};
 	else
@@ -197,18 +160,20 @@ static inline void put_loose(struct timeline *t, uint64_t prev, uint64_t now, ui
 		return;
 	s = place(t, prev, now, w);
 	if (s.loose)
-		spread(&t->coarse, s.from * t->per_coarse, s.to * t->per_coarse, cpu);
+		fah_buckets_spread(&t->coarse, s.from * t->per_coarse, s.to * t->per_coarse, cpu);
 	else
-		spread(&t->fine, s.from, s.to, cpu);
+		fah_buckets_spread(&t->fine, s.from, s.to, cpu);
 }
 
 /* Seconds of the run that one ns of this CPU counts. */
 static inline double put_seconds(struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
 {
 	struct span s = place(t, prev, now, w);
-	double scale = s.loose ? scale_at(&t->coarse, s.from * t->per_coarse, s.to * t->per_coarse)
-			       : scale_at(&t->fine, s.from, s.to);
+	double scale = s.loose ? fah_buckets_scale(&t->coarse, s.from * t->per_coarse,
+						   s.to * t->per_coarse)
+			       : fah_buckets_scale(&t->fine, s.from, s.to);
 
+	t->group.cpu_s += time_ns(w) * 1e-9;
 	t->group.true_s += time_ns(w) * 1e-9 * scale;
 	return 1e-9 * scale;
 }
@@ -324,48 +289,6 @@ static inline __attribute__((always_inline)) void walk(struct timeline *t, uint3
 	}
 }
 
-/* One calloc: fresh pages, not touched before they are used. */
-static int buckets_init(struct buckets *b, uint32_t n)
-{
-	size_t room = (size_t)n + 2;
-
-	b->n = n;
-	b->cpu = calloc(room * 3, sizeof(double));
-	if (!b->cpu)
-		return FAH_ERR_NOMEM;
-	b->steps = b->scale = b->cpu + room;
-	b->sum = b->cpu + room * 2;
-	return 0;
-}
-
-static void buckets_release(struct buckets *b)
-{
-	free(b->cpu);
-}
-
-static void buckets_settle(struct buckets *b)
-{
-	double level = 0;
-
-	for (uint32_t i = 0; i < b->n + 2; i++) {
-		level += b->steps[i];
-		b->steps[i] = 0; /* so that more may be spread, and settled again */
-		b->cpu[i] += level;
-		if (b->cpu[i] < 0) /* by rounding */
-			b->cpu[i] = 0;
-	}
-	/* What lies exactly at the end of the run belongs to the last bucket. */
-	b->cpu[b->n - 1] += b->cpu[b->n];
-	b->cpu[b->n] = 0;
-}
-
-static void buckets_integrate(struct buckets *b)
-{
-	b->scale[b->n] = b->scale[b->n + 1] = b->scale[b->n - 1];
-	for (uint32_t i = 0; i < b->n + 1; i++)
-		b->sum[i + 1] = b->sum[i] + b->scale[i];
-}
-
 /* Put the loose CPU of one coarse bucket where the firm leaves room, and set all scales in it. */
 static double fill(struct timeline *t, uint32_t coarse)
 {
@@ -410,7 +333,7 @@ static int place_cpu(struct timeline *t, double *room)
 		if (t->loose_full)
 			t->n_loose = before;
 	}
-	buckets_settle(&t->fine);
+	fah_buckets_settle(&t->fine);
 	for (uint32_t i = 0; i < t->fine.n + 2; i++)
 		room[i + 1] = room[i] + (t->fine.cpu[i] < 1 ? 1 - t->fine.cpu[i] : 0);
 	t->room = room;
@@ -419,8 +342,8 @@ static int place_cpu(struct timeline *t, double *room)
 	for (uint32_t i = 0; i < t->p->n_threads; i++)
 		if (again[i])
 			walk(t, i, PASS_LOOSE);
-	buckets_settle(&t->fine);
-	buckets_settle(&t->coarse);
+	fah_buckets_settle(&t->fine);
+	fah_buckets_settle(&t->coarse);
 	return 0;
 }
 
@@ -430,8 +353,8 @@ static void settle(struct timeline *t)
 
 	for (uint32_t i = 0; i < t->coarse.n; i++)
 		busy += fill(t, i);
-	buckets_integrate(&t->fine);
-	buckets_integrate(&t->coarse);
+	fah_buckets_integrate(&t->fine);
+	fah_buckets_integrate(&t->coarse);
 	t->p->totals.on_cpu_s = busy * t->width_ns * 1e-9;
 }
 
@@ -496,87 +419,6 @@ static uint64_t last_time(const struct timeline *t)
 	return last;
 }
 
-/* Which group a thread's samples are scaled with. */
-struct strata {
-	uint64_t samples[OCTAVES];
-	uint32_t threads[OCTAVES], group[OCTAVES];
-};
-
-static int octave(const struct fah_profile *p, const struct fah_thread *thread)
-{
-	double period = (double)p->processes[thread->process].period_ns;
-	uint64_t seen = thread->sampled_cpu_ns + thread->dropped_cpu_ns;
-	double periods = (double)(thread->cpu_ns > seen ? thread->cpu_ns : seen) / period;
-	int o = 0;
-
-	if (!(period > 0) || periods >= LONG_PERIODS || !thread->cpu_ns)
-		return -1;
-	for (double limit = LONG_PERIODS / (1 << (OCTAVES - 1)); periods >= limit; limit *= 2)
-		o++;
-	return o;
-}
-
-static void number_strata(struct strata *s, uint32_t *n_groups)
-{
-	uint32_t open = NONE, closed = NONE;
-	uint64_t samples = 0;
-
-	for (int o = 0; o < OCTAVES; o++) {
-		if (!s->threads[o])
-			continue;
-		if (open == NONE) {
-			open = (*n_groups)++;
-			samples = 0;
-		}
-		s->group[o] = open;
-		samples += s->samples[o];
-		if (samples >= GROUP_SAMPLES) {
-			closed = open;
-			open = NONE;
-		}
-	}
-	for (int o = 0; o < OCTAVES && open != NONE && closed != NONE; o++)
-		if (s->threads[o] && s->group[o] == open)
-			s->group[o] = closed;
-}
-
-/* heads[group] is its first thread, next[thread] the one after; NONE ends a list. */
-static int make_groups(const struct fah_profile *p, uint32_t *next, uint32_t **ret_heads,
-		       uint32_t *ret_n)
-{
-	_cleanup_(fah_freep) struct strata *strata = calloc(p->n_processes + 1, sizeof(*strata));
-	uint32_t n = 0, *heads;
-
-	if (!strata)
-		return FAH_ERR_NOMEM;
-	for (size_t i = 0; i < p->n_threads; i++) {
-		const struct fah_thread *thread = &p->threads[i];
-		int o = octave(p, thread);
-
-		if (o >= 0) {
-			strata[thread->process].samples[o] += thread->samples;
-			strata[thread->process].threads[o]++;
-		}
-	}
-	for (size_t i = 0; i < p->n_processes; i++)
-		number_strata(&strata[i], &n);
-	heads = malloc(((size_t)n + p->n_threads + 1) * sizeof(*heads));
-	if (!heads)
-		return FAH_ERR_NOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		heads[i] = NONE;
-	for (uint32_t i = 0; i < p->n_threads; i++) {
-		int o = octave(p, &p->threads[i]);
-		uint32_t group = o < 0 ? n++ : strata[p->threads[i].process].group[o];
-
-		next[i] = o < 0 ? NONE : heads[group];
-		heads[group] = i;
-	}
-	*ret_heads = heads;
-	*ret_n = n;
-	return 0;
-}
-
 /* The group's scratch, scaled to the group's CPU, into the profile. Adds to the sums of weights. */
 static void flush(struct timeline *t, double *weight, double *weight2)
 {
@@ -598,23 +440,19 @@ static void flush(struct timeline *t, double *weight, double *weight2)
 
 static int run_groups(struct timeline *t)
 {
-	_cleanup_(fah_freep) uint32_t *next = calloc(t->p->n_threads + 1, sizeof(*next));
-	_cleanup_(fah_freep) uint32_t *heads = NULL;
+	_cleanup_(fah_groups_release) struct fah_groups g = {0};
 	struct fah_totals *totals = &t->p->totals;
 	double weight = 0, weight2 = 0;
-	uint32_t n;
-	int err;
+	int err = fah_groups_init(&g, t->p);
 
-	if (!next)
-		return FAH_ERR_NOMEM;
-	err = make_groups(t->p, next, &heads, &n);
 	if (err < 0)
 		return err;
-	for (uint32_t g = 0; g < n; g++) {
+	for (uint32_t group = 0; group < g.n; group++) {
+		double absent = fah_groups_absent(&g, t->p, group) * 1e-9;
 		uint32_t threads = 0;
 
 		t->group = (struct sums){0};
-		for (uint32_t i = heads[g]; i != NONE; i = next[i]) {
+		for (uint32_t i = g.heads[group]; i != FAH_NO_THREAD; i = g.next[i]) {
 			double before = t->group.true_s;
 
 			walk(t, i, PASS_SECONDS);
@@ -623,6 +461,14 @@ static int run_groups(struct timeline *t)
 		if (!(t->group.weight_s > 0)) {
 			totals->unsampled_threads += threads;
 			totals->unsampled_s += t->group.true_s;
+		} else if (absent > 0) {
+			/* They ran among those of the group, so they count as much. */
+			totals->absent_cpu_s += absent;
+			absent *= t->group.true_s / t->group.cpu_s;
+			if (absent > totals->wall_s - totals->on_cpu_s)
+				absent = totals->wall_s - totals->on_cpu_s;
+			t->group.true_s += absent;
+			totals->on_cpu_s += absent;
 		}
 		flush(t, &weight, &weight2);
 	}
@@ -630,13 +476,18 @@ static int run_groups(struct timeline *t)
 	return 0;
 }
 
-/* Samples divide the busy part of the run only. With few of them 0 and 1 are less sure than 1/2. */
+/* Samples divide the busy part of the run only. Where the farther end of the interval is farthest
+ * depends on how many there are. */
 static double widest_interval(const struct fah_totals *t)
 {
-	double half = fah_share_interval(0.5, t->effective_samples);
-	double edge = fah_share_interval(1, t->effective_samples);
+	double widest = 0;
 
-	return (half > edge ? half : edge) * (t->wall_s > 0 ? t->on_cpu_s / t->wall_s : 1);
+	for (int i = 0; i <= 50; i++) {
+		double half = fah_share_interval(i / 50.0, t->effective_samples);
+
+		widest = half > widest ? half : widest;
+	}
+	return widest * (t->wall_s > 0 ? t->on_cpu_s / t->wall_s : 1);
 }
 
 static int divide(struct timeline *t, uint32_t n)
@@ -644,8 +495,8 @@ static int divide(struct timeline *t, uint32_t n)
 	_cleanup_(fah_freep) double *room = calloc((size_t)n + 3, sizeof(*room));
 	int err;
 
-	if (!room || buckets_init(&t->fine, n) < 0 ||
-	    buckets_init(&t->coarse, (n + t->ratio - 1) / t->ratio) < 0)
+	if (!room || fah_buckets_init(&t->fine, n) < 0 ||
+	    fah_buckets_init(&t->coarse, (n + t->ratio - 1) / t->ratio) < 0)
 		return FAH_ERR_NOMEM;
 	err = place_cpu(t, room);
 	if (err < 0)
@@ -683,8 +534,8 @@ int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 	t.slept = alive > 1 ? TURNS * (double)alive : FIRM_RATIO;
 
 	err = divide(&t, n);
-	buckets_release(&t.fine);
-	buckets_release(&t.coarse);
+	fah_buckets_release(&t.fine);
+	fah_buckets_release(&t.coarse);
 	if (err < 0)
 		return err;
 	p->totals.idle_s = p->totals.wall_s - p->totals.on_cpu_s;

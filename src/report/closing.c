@@ -215,6 +215,14 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 		 fah_times_sum(&charges->outside));
 	say_part(t, totals, "Threads without Python frames", fah_times_sum(&charges->no_python));
 	say_unsampled(t, totals);
+	if (totals->absent_cpu_s >= WORTH_SAYING * totals->cpu_s) {
+		fah_strbuf_addf(
+			&sb,
+			"Short threads that ended before their first sample: %s of CPU, shared "
+			"out over the samples of threads as short.",
+			fah_num_seconds_short(totals->absent_cpu_s).s);
+		say(t, &sb);
+	}
 	if (totals->unseen_cpu_s >= WORTH_SAYING * totals->cpu_s &&
 	    totals->unseen_cpu_s >= 0.0005) {
 		fah_strbuf_addf(

@@ -228,6 +228,53 @@ static void short_threads(void **state)
 	fah_profile_free(p);
 }
 
+/*
+ * The same as the kernel and the agent do it: the timer comes with the next tick, and a thread that
+ * ends before it leaves no record at all. What getrusage says beyond the known threads is theirs.
+ */
+static void absent_threads(void **state)
+{
+	struct fah_process_end end = {
+		.status = FAH_AGENT_ENDED, .time_ns = MS(8750), .user_ns = MS(8010), .reason = ""};
+	struct build b;
+	struct fah_profile *p;
+	const struct fah_totals *t;
+	uint32_t f, nodes[2], thread;
+	uint64_t known = 0;
+
+	(void)state;
+	build_begin(&b);
+	f = build_function(&b, "a.py", "f", "f", 1);
+	nodes[0] = fah_writer_node(b.w, 0, f, 1);
+	nodes[1] = fah_writer_node(b.w, 0, f, 2);
+	end.process = build_process(&b, 10, 0);
+	thread = build_thread(&b, end.process, 10, 0);
+	for (int i = 1; i <= 500; i++)
+		fah_writer_sample(b.w, thread, MS(4 * i), MS(4), 0, nodes[0]);
+	fah_writer_thread_end(b.w, thread, MS(8750), MS(2000));
+	for (int i = 0; i < 2000; i++) {
+		double start = 2000 + 3.37 * i, first = start + 4 * build_random(&b);
+		double tick = 4 * ceil(first / 4);
+
+		if (tick >= start + 3)
+			continue;
+		thread = build_thread(&b, end.process, 100 + (uint32_t)i, start);
+		fah_writer_sample(b.w, thread, MS(tick), MS(tick - start), 0, nodes[1]);
+		fah_writer_thread_end(b.w, thread, MS(start + 3), MS(3));
+		known++;
+	}
+	fah_writer_process_end(b.w, &end);
+	p = build_load(&b, 8760, 8010);
+	t = fah_profile_totals(p);
+	assert_true(known > 450 && known < 670);
+	near(t->absent_cpu_s, (double)(2000 - known) * 0.003,
+	     0.5); /* some 560 samples: 2 sigma of a rate */
+	near(seconds_of(p, nodes[0]), 2, 1e-2);
+	near(seconds_of(p, nodes[1]), 6, 0.5);
+	near(t->on_cpu_s + t->idle_s, 8.76, 1e-6);
+	fah_profile_free(p);
+}
+
 /* Dropped CPU and the tail after the last sample belong to the thread's samples. */
 static void drops_and_tails(void **state)
 {
@@ -361,9 +408,9 @@ int main(void)
 		cmocka_unit_test(single_thread),      cmocka_unit_test(parallel_threads),
 		cmocka_unit_test(alternating_phases), cmocka_unit_test(one_lock),
 		cmocka_unit_test(idle_gaps),	      cmocka_unit_test(short_threads),
-		cmocka_unit_test(drops_and_tails),    cmocka_unit_test(unsampled_thread),
-		cmocka_unit_test(two_processes),      cmocka_unit_test(cut_capture),
-		cmocka_unit_test(interval),
+		cmocka_unit_test(absent_threads),     cmocka_unit_test(drops_and_tails),
+		cmocka_unit_test(unsampled_thread),   cmocka_unit_test(two_processes),
+		cmocka_unit_test(cut_capture),	      cmocka_unit_test(interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
