@@ -86,6 +86,9 @@ static void on_thread_end(void *unused)
 
 	(void)unused;
 	fah_timer_stop(); /* no sample from here on */
+	/* also a thread that was too short for a sample says how much CPU it used */
+	if (!t && atomic_load(&fah_agent.active))
+		t = fah_thread_current();
 	state = NULL;
 	if (!t)
 		return;

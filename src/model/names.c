@@ -32,7 +32,7 @@ static int resolve_file(struct fah_profile *p, const uint32_t *order, size_t fro
 	const char *path = p->files[p->functions[order[from]].file_id].abspath;
 	size_t len;
 
-	if (path[0] != '/' || fah_file_read(path, SOURCE_MAX, &source, &len) < 0)
+	if (path[0] != '/' || fah_file_read_regular(path, SOURCE_MAX, &source, &len) < 0)
 		return 0;
 	if (fah_qualnames_new(source, len, &names) < 0)
 		return FAH_ERR_NOMEM;

@@ -138,7 +138,8 @@ struct fah_charges {
 	struct fah_function_cost *functions; /* dearest first */
 	size_t n_functions;
 	struct fah_times outside;   /* samples with no frame inside the scope */
-	struct fah_times no_python; /* threads without Python frames */
+	struct fah_times no_python; /* outside any Python frame: threads without Python, and the
+				     interpreter's own start and end */
 	double unsampled_s;	    /* threads that no sample stands for */
 	double wall_s;
 };

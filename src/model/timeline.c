@@ -18,6 +18,13 @@
  * not: threads that each run at random for less than a period at a time count a little busier than
  * they are.
  *
+ * A thread that never blocked since its last record (FAH_SAMPLE_RAN_ON) wanted a core all of dt:
+ * what is not CPU then was want of a core, and it claims dt, not w. So on a busy machine a program
+ * that only computes still shows all of its wall time where it computes.
+ *
+ * Threads without Python (the pools of numerical libraries) work for some Python code, which mostly
+ * runs or spins beside them: they get the moments in which no Python thread runs, and no others.
+ *
  * Bucket b of width W with CPU C_b: its CPU counts W / C_b where C_b > W, else 1. So a program with
  * one thread shows its CPU as it is, and parallel work is not counted twice.
  *
@@ -76,6 +83,9 @@ struct timeline {
 	uint32_t ratio;				      /* fine buckets in a coarse one */
 	double slept;				      /* dt / w from which the thread slept */
 	struct fah_buckets fine, coarse;
+	struct fah_buckets
+		native; /* fine ones, of threads without Python; n is 0 where there are none */
+	bool in_native; /* the thread at hand is one of those */
 	double *room; /* by fine bucket: what firm CPU leaves of all before it; NULL in PASS_FIRM */
 	struct stretch *loose; /* loose CPU that PASS_FIRM met, up to LOOSE_MAX */
 	size_t n_loose;
@@ -142,7 +152,9 @@ static inline void put_firm(struct timeline *t, uint64_t prev, uint64_t now, uin
 {
 	struct span s = place(t, prev, now, w);
 
-	if (!s.loose)
+	if (t->in_native)
+		fah_buckets_spread(&t->native, s.from, s.to, time_ns(w) * t->per_ns);
+	else if (!s.loose)
 		fah_buckets_spread(&t->fine, s.from, s.to, time_ns(w) * t->per_ns);
 	else if (t->n_loose < LOOSE_MAX)
 		t->loose[t->n_loose++] = (struct stretch){prev, now, w};
@@ -169,9 +181,14 @@ static inline void put_loose(struct timeline *t, uint64_t prev, uint64_t now, ui
 static inline double put_seconds(struct timeline *t, uint64_t prev, uint64_t now, uint64_t w)
 {
 	struct span s = place(t, prev, now, w);
-	double scale = s.loose ? fah_buckets_scale(&t->coarse, s.from * t->per_coarse,
-						   s.to * t->per_coarse)
-			       : fah_buckets_scale(&t->fine, s.from, s.to);
+	double scale;
+
+	if (t->in_native)
+		scale = fah_buckets_scale(&t->native, s.from, s.to);
+	else if (s.loose)
+		scale = fah_buckets_scale(&t->coarse, s.from * t->per_coarse, s.to * t->per_coarse);
+	else
+		scale = fah_buckets_scale(&t->fine, s.from, s.to);
 
 	t->group.cpu_s += time_ns(w) * 1e-9;
 	t->group.true_s += time_ns(w) * 1e-9 * scale;
@@ -220,6 +237,14 @@ static inline int take(struct timeline *t, struct fah_samples_block *block, enum
 	return n;
 }
 
+/* What a sample stands for: its CPU, or all the time since prev in which it wanted a core. */
+static inline uint64_t claim(const struct fah_sample_item *item, uint64_t prev)
+{
+	uint64_t len = item->time_ns > prev ? item->time_ns - prev : 0;
+
+	return item->flags & FAH_SAMPLE_RAN_ON && len > item->cpu_ns ? len : item->cpu_ns;
+}
+
 /* All CPU of one thread in time order, drops between samples. pass is constant in each caller. */
 static inline __attribute__((always_inline)) void walk(struct timeline *t, uint32_t index,
 						       enum pass pass)
@@ -238,6 +263,7 @@ static inline __attribute__((always_inline)) void walk(struct timeline *t, uint3
 		struct fah_sample_item items[BATCH], *item = items, *end = items;
 
 		for (;; item++) {
+			uint64_t w;
 			double per;
 
 			if (item == end) {
@@ -255,13 +281,14 @@ static inline __attribute__((always_inline)) void walk(struct timeline *t, uint3
 								  : &t->in->drops[drop->next];
 				drop_at = drop ? drop->time_ns : UINT64_MAX;
 			}
-			per = event(t, pass, prev, item->time_ns, item->cpu_ns);
+			w = claim(item, prev);
+			per = event(t, pass, prev, item->time_ns, w);
 			if (pass == PASS_FIRM) {
 				flagged += (item->flags & FAH_SAMPLE_RECOVERED) != 0;
 				cut += (item->flags & FAH_SAMPLE_TRUNCATED) != 0;
 			} else if (pass == PASS_SECONDS) {
-				uint64_t w = first && item->cpu_ns < period ? period : item->cpu_ns;
-
+				if (first && w < period)
+					w = period;
 				add_sample(t, item, time_ns(w) * per);
 			}
 			first = false;
@@ -289,6 +316,15 @@ static inline __attribute__((always_inline)) void walk(struct timeline *t, uint3
 	}
 }
 
+/* Threads without Python get what the others leave of a bucket; how much that is. */
+static double fill_native(struct fah_buckets *b, uint32_t i, double left)
+{
+	double cpu = b->cpu[i];
+
+	b->scale[i] = cpu > left ? left / cpu : 1;
+	return cpu > left ? left : cpu;
+}
+
 /* Put the loose CPU of one coarse bucket where the firm leaves room, and set all scales in it. */
 static double fill(struct timeline *t, uint32_t coarse)
 {
@@ -310,9 +346,24 @@ static double fill(struct timeline *t, uint32_t coarse)
 		t->fine.scale[i] = cpu > 1 ? 1 / cpu : 1;
 		kept += here * t->fine.scale[i];
 		busy += cpu > 1 ? 1 : cpu;
+		if (t->native.n)
+			busy += fill_native(&t->native, i, cpu > 1 ? 0 : 1 - cpu);
 	}
 	t->coarse.scale[coarse] = loose > 0 ? kept / loose : 1;
 	return busy;
+}
+
+/* A thread whose first sample found no Python state never has one: pools don't turn to Python. */
+static bool is_native(const struct timeline *t, uint32_t thread)
+{
+	uint32_t first = t->in->chains[thread].first_block;
+	struct fah_samples_block block;
+	struct fah_sample_item item;
+
+	if (first == FAH_NO_BLOCK)
+		return false;
+	block = t->in->blocks[first].samples;
+	return fah_samples_next(&block, &item) && item.flags & FAH_SAMPLE_NO_PYTHON;
 }
 
 /* PASS_FIRM and PASS_LOOSE. */
@@ -328,12 +379,16 @@ static int place_cpu(struct timeline *t, double *room)
 		size_t before = t->n_loose;
 
 		t->loose_full = false;
+		t->in_native = t->native.n && is_native(t, i);
 		walk(t, i, PASS_FIRM);
 		again[i] = t->loose_full;
 		if (t->loose_full)
 			t->n_loose = before;
 	}
+	t->in_native = false;
 	fah_buckets_settle(&t->fine);
+	if (t->native.n)
+		fah_buckets_settle(&t->native);
 	for (uint32_t i = 0; i < t->fine.n + 2; i++)
 		room[i + 1] = room[i] + (t->fine.cpu[i] < 1 ? 1 - t->fine.cpu[i] : 0);
 	t->room = room;
@@ -355,6 +410,8 @@ static void settle(struct timeline *t)
 		busy += fill(t, i);
 	fah_buckets_integrate(&t->fine);
 	fah_buckets_integrate(&t->coarse);
+	if (t->native.n)
+		fah_buckets_integrate(&t->native);
 	t->p->totals.on_cpu_s = busy * t->width_ns * 1e-9;
 }
 
@@ -455,6 +512,7 @@ static int run_groups(struct timeline *t)
 		for (uint32_t i = g.heads[group]; i != FAH_NO_THREAD; i = g.next[i]) {
 			double before = t->group.true_s;
 
+			t->in_native = t->native.n && is_native(t, i);
 			walk(t, i, PASS_SECONDS);
 			threads += t->group.true_s > before;
 		}
@@ -493,8 +551,13 @@ static double widest_interval(const struct fah_totals *t)
 static int divide(struct timeline *t, uint32_t n)
 {
 	_cleanup_(fah_freep) double *room = calloc((size_t)n + 3, sizeof(*room));
+	bool native = false;
 	int err;
 
+	for (uint32_t i = 0; i < t->p->n_threads; i++)
+		native |= is_native(t, i);
+	if (native && fah_buckets_init(&t->native, n) < 0)
+		return FAH_ERR_NOMEM;
 	if (!room || fah_buckets_init(&t->fine, n) < 0 ||
 	    fah_buckets_init(&t->coarse, (n + t->ratio - 1) / t->ratio) < 0)
 		return FAH_ERR_NOMEM;
@@ -536,6 +599,7 @@ int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 	err = divide(&t, n);
 	fah_buckets_release(&t.fine);
 	fah_buckets_release(&t.coarse);
+	fah_buckets_release(&t.native);
 	if (err < 0)
 		return err;
 	p->totals.idle_s = p->totals.wall_s - p->totals.on_cpu_s;

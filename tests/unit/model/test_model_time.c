@@ -392,6 +392,62 @@ static void cut_capture(void **state)
 	fah_profile_free(p);
 }
 
+/* On a machine with too few cores a thread that never blocks gets 4 ms of CPU in 10 ms: all 10 are
+ * its own. Where it did block, only the CPU is. */
+static void want_of_a_core(void **state)
+{
+	struct build b;
+	struct fah_profile *p;
+	uint32_t f, ran_on, blocked, thread;
+
+	(void)state;
+	build_begin(&b);
+	f = build_function(&b, "a.py", "f", "f", 1);
+	ran_on = fah_writer_node(b.w, 0, f, 2);
+	blocked = fah_writer_node(b.w, 0, f, 3);
+	thread = build_thread(&b, build_process(&b, 10, 0), 10, 0);
+	for (int i = 1; i <= 400; i++)
+		fah_writer_sample(b.w, thread, MS(10 * i), MS(4), i <= 200 ? FAH_SAMPLE_RAN_ON : 0,
+				  i <= 200 ? ran_on : blocked);
+	fah_writer_thread_end(b.w, thread, MS(4000), MS(1600));
+	p = build_load(&b, 4000, 1600);
+	near(seconds_of(p, ran_on), 2, 0.01);
+	near(seconds_of(p, blocked), 0.8, 0.01);
+	near(fah_profile_totals(p)->idle_s, 1.2, 0.01);
+	near(fah_profile_totals(p)->cpu_s, 1.6, 1e-9);
+	fah_profile_free(p);
+}
+
+/* A pool's thread beside a Python thread for 2 s, then alone for 1 s: only that second is its own.
+ */
+static void native_pool(void **state)
+{
+	struct build b;
+	struct fah_profile *p;
+	uint32_t f, node, process, python, pool;
+
+	(void)state;
+	build_begin(&b);
+	f = build_function(&b, "a.py", "f", "f", 1);
+	node = fah_writer_node(b.w, 0, f, 2);
+	process = build_process(&b, 10, 0);
+	python = build_thread(&b, process, 10, 0);
+	pool = build_thread(&b, process, 11, 0);
+	for (int i = 1; i <= 750; i++) {
+		if (i <= 500)
+			fah_writer_sample(b.w, python, MS(4 * i), MS(4), FAH_IN_NATIVE, node);
+		fah_writer_sample(b.w, pool, MS(4 * i), MS(4), FAH_IN_NATIVE | FAH_SAMPLE_NO_PYTHON,
+				  0);
+	}
+	fah_writer_thread_end(b.w, python, MS(3000), MS(2000));
+	fah_writer_thread_end(b.w, pool, MS(3000), MS(3000));
+	p = build_load(&b, 3000, 5000);
+	near(seconds_of(p, node), 2, 0.01);
+	near(seconds_of(p, 0), 1, 0.01);
+	near(fah_profile_totals(p)->on_cpu_s, 3, 0.01);
+	fah_profile_free(p);
+}
+
 static void interval(void **state)
 {
 	(void)state;
@@ -411,6 +467,7 @@ int main(void)
 		cmocka_unit_test(absent_threads),     cmocka_unit_test(drops_and_tails),
 		cmocka_unit_test(unsampled_thread),   cmocka_unit_test(two_processes),
 		cmocka_unit_test(cut_capture),	      cmocka_unit_test(interval),
+		cmocka_unit_test(want_of_a_core),     cmocka_unit_test(native_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
