@@ -22,7 +22,7 @@ int fah_source_init(struct fah_source *s, const char *path, uint64_t since_ns)
 	*s = (struct fah_source){0};
 	if (path[0] != '/' || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	if (fah_file_read(path, SOURCE_MAX, &s->data, &s->len) < 0)
+	if (fah_file_read_regular(path, SOURCE_MAX, &s->data, &s->len) < 0)
 		return 0;
 	s->newer =
 		since_ns &&
