@@ -82,7 +82,7 @@ int fah_py_enter_stack(struct fah_py_walk *w, uint64_t chunk, uint64_t top)
 	w->window_len = 0;
 	if (chunk == 0) /* no frame was ever pushed */
 		return 0;
-	err = top == 0 ? FAH_ERR_DOUBT : enter_chunk(w, chunk, top);
+	err = top == 0 ? fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME) : enter_chunk(w, chunk, top);
 	if (err == 0 || w->older == 0)
 		return err;
 	err = enter_chunk(w, w->older, 0);

@@ -223,6 +223,25 @@ def arguments():
         many(*range(9), **{"z": 1})  #> many
 
 
+def small_key(x):
+    return x
+
+
+def wide_key(x):
+    return (x, (x, (x, (x, (x, (x, (x, (x, (x, (x, (x, (x, (x, (x, (x, (x, (x, (x, (x, (x,
+            (x, (x, (x, (x, (x, (x, (x, (x, (x, (x, x))))))))))))))))))))))))))))))
+
+
+def between():
+    return sorted([2, 1], key=small_key)  #> small_key
+
+
+def leftovers():
+    """What small_key left on the C stack and on the data stack lies where wide_key is entered."""
+    between()  #> between
+    return sorted([2, 1], key=wide_key)  #> wide_key
+
+
 TEXT = compile("for i in range(5):\n  f(i)\nclass A:\n  x = g(1)\n", "<text>", "exec")
 
 
@@ -231,7 +250,7 @@ def executed():
 
 
 PHASES = [sort_map, reduce_it, generators, coroutines, exceptions, recursion, dying, operators,
-          arguments, executed]
+          arguments, leftovers, executed]
 
 
 def storm(seconds):
@@ -239,13 +258,13 @@ def storm(seconds):
     while time.monotonic() < end:
         for phase in PHASES:
             for _ in range(12):
-                phase()  #> sort_map reduce_it generators coroutines exceptions recursion dying operators arguments executed
+                phase()  #> sort_map reduce_it generators coroutines exceptions recursion dying operators arguments leftovers executed
         overflow()  #> overflow
 
 
 def round_of_all():
     for phase in PHASES:
-        phase()  #> sort_map reduce_it generators coroutines exceptions recursion dying operators arguments executed
+        phase()  #> sort_map reduce_it generators coroutines exceptions recursion dying operators arguments leftovers executed
     overflow()  #> overflow
 
 
