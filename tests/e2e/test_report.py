@@ -11,25 +11,26 @@ BURN = """\
 import time
 
 
-def burn(seconds):
-    end = time.process_time() + seconds
-    n = 0
+def three():
+    end, n = time.process_time() + 0.9, 0
     while time.process_time() < end:
         n += sum(range(100))
     return n
 
 
-def three():
-    return burn(0.9)
-
-
 def one():
-    return burn(0.3)
+    end, n = time.process_time() + 0.3, 0
+    while time.process_time() < end:
+        n += sum(range(100))
+    return n
 
 
 class Worker:
     def method(self):
-        return burn(0.3)
+        end, n = time.process_time() + 0.3, 0
+        while time.process_time() < end:
+            n += sum(range(100))
+        return n
 
 
 three()
@@ -92,22 +93,24 @@ def test_the_summary_is_printed_and_kept(burnt):
 
 
 def test_shares(burnt):
+    """Of each other: how much of the wall time a busy machine gave is not the report's doing."""
     top = report.top(written(burnt, "profile_summary.txt"))
-    wall = report.seconds(written(burnt, "profile_summary.txt"), "Total Wall Time")
-    for name, seconds in (("three", 0.9), ("one", 0.3), ("Worker.method", 0.3)):
+    truth = {"three": 0.9, "one": 0.3, "Worker.method": 0.3}
+    assert set(truth) <= set(top), sorted(top)
+    shown = sum(top[name].share for name in truth)
+    for name, seconds in truth.items():
         line = BURN[: BURN.index("def " + name.split(".")[-1])].count("\n") + 1
-        assert name in top, "%s is not in %s" % (name, sorted(top))
-        assert abs(top[name].share - 100 * seconds / wall) < 3, (name, top[name], wall)
+        assert abs(100 * top[name].share / shown - 100 * seconds / 1.5) < 2, (name, top)
         assert (os.path.basename(top[name].file), top[name].line) == ("burn.py", line)
 
 
 def test_last_lines_say_how_sure_it_is(burnt):
-    end = "\n".join(written(burnt, "profile_summary.txt").strip().splitlines()[-8:])
-    for word in ("clock", "Hz", "samples", "drop", "±"):
-        assert word in end, "no %r in the last lines:\n%s" % (word, end)
+    end = "\n".join(written(burnt, "profile_summary.txt").strip().splitlines()[-12:])
+    for word in ("clock", "asked 250 hz", "reached", "samples", "drop", "±"):
+        assert word in end.lower(), "no %r in the last lines:\n%s" % (word, end)
     it = capture.read(capture_of(burnt))
-    counted = [int(number.replace(",", "")) for number in report.COUNTED.findall(end)]
-    assert len(it.samples) in counted, (counted, len(it.samples), end)
+    counted = int(report.COUNTED.search(end).group(1).replace(",", ""))
+    assert counted == len(it.samples), end
 
 
 def test_the_line_table(burnt):
@@ -116,14 +119,14 @@ def test_the_line_table(burnt):
     for word in ("Line", "Time", "Python", "native", "system"):
         assert word in text
     rows = report.rows(text)
-    loop = [row for row in rows if "sum(range(100))" in row.source]
-    assert loop and loop[0].total > 50, rows
-    assert loop[0].line == 8
+    assert {row.line for row in rows} >= {6, 7, 13, 14}, text
+    assert all(row.source.strip() == BURN.splitlines()[row.line - 1].strip() for row in rows), rows
     assert re.search(r"^ *\.\.\. ", text, re.M)
     assert "Function summaries:" in text
-    assert re.search(r"burn \(line 4\): [\d.]+% Python", text), text
+    assert re.search(r"three \(line 4\): [\d.]+% Python", text), text
+    whole = float(re.search(r"% of time = +([\d.]+)%", text).group(1))
     total = sum(row.total for row in rows)
-    assert 95 < total <= 101, "the lines sum to %.1f %%\n%s" % (total, text)
+    assert abs(total - whole) < 5, "the lines sum to %.1f %% of %.1f\n%s" % (total, whole, text)
 
 
 def test_module_level_code_counts(program, python, tmp_path):
@@ -136,7 +139,13 @@ def test_module_level_code_counts(program, python, tmp_path):
     rows = [
         row for row in report.rows(written(result, "profile_results.txt")) if row.line in (4, 5)
     ]
-    assert sum(row.total for row in rows) > 70, written(result, "profile_results.txt")
+    text = written(result, "profile_results.txt")
+    whole = float(re.search(r"% of time = +([\d.]+)%", text).group(1))
+    assert {row.line for row in rows} == {4, 5}, text
+    assert sum(row.total for row in rows) > 0.8 * whole, text
+    # 0.5 s of CPU, and what a busy machine let it wait for a core
+    spent = float(re.search(r"% of time = +[\d.]+% \(([\d.]+)s\)", text).group(1))
+    assert spent > 0.45, text
 
 
 def test_native_and_system_are_told_apart(program, python, tmp_path):
@@ -173,7 +182,9 @@ def test_a_5_ms_script_explains_itself(program, python, tmp_path):
     assert result.status == 0 and result.stderr == b"", result
     assert re.search(r"Total Wall Time: 0\.\d+ seconds", result.out), result
     text = result.out.lower()
-    assert "samples" in text and re.search(r"(too short|short|few|no samples|--rate)", text), result
+    assert "samples" in text and re.search(
+        r"(too short|only \d+ sample|no sample|--rate)", text
+    ), result
     assert written(result, "profile_results.txt").strip()
 
 
@@ -321,6 +332,8 @@ def test_columns(program, system_python, columns, tmp_path):
     )
     assert result.status == 0, result
     for line in result.out.splitlines():
+        if line.startswith("Results: "):
+            continue  # a path is one word
         assert report.width(line) <= columns, "%d columns: %r" % (report.width(line), line)
 
 

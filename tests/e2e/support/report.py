@@ -9,7 +9,7 @@ RANKED = re.compile(
     r"^\s*\d+\.\s+(?P<name>\S.*?)\s+(?P<share>[\d.]+)%\s+\((?P<file>.*):(?P<line>\d+)\)\s*$", re.M
 )
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
-COUNTED = re.compile(r"([\d,]+) samples?\b")
+COUNTED = re.compile(r"^Samples: ([\d,]+)", re.M)
 
 
 @dataclass

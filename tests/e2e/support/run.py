@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Dict, List, Optional
 
@@ -204,3 +205,14 @@ def copy_tool(folder: Path) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, place)
     return folder / BINARY.resolve().relative_to(top)
+
+
+@lru_cache(maxsize=None)
+def starts_in(root: str) -> bool:
+    """Whether the program, built against this machine's C library, starts in another root at all."""
+    if root == "/" or not BINARY.exists():
+        return True
+    inside = Python("probe", (), root, "")
+    command = enter(inside, Path("/tmp"), [str(BINARY), "--version"])
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return done.returncode == 0
