@@ -13,23 +13,25 @@ import json
 import time
 
 
-def churn(n):
+def heavy(unit):
     x = 1
-    for i in range(n):
+    for i in range(12 * unit):
         x = (x * 31 + i) & 0xFFFFFF
     return x
 
 
-def heavy(unit):
-    return churn(12 * unit)
-
-
 def medium(unit):
-    return churn(6 * unit)
+    x = 1
+    for i in range(6 * unit):
+        x = (x * 31 + i) & 0xFFFFFF
+    return x
 
 
 def light(unit):
-    return churn(2 * unit)
+    x = 1
+    for i in range(2 * unit):
+        x = (x * 31 + i) & 0xFFFFFF
+    return x
 
 
 def words(unit):
