@@ -8,6 +8,7 @@
 #include "cpython/walk_internal.h"
 
 #define HINT_PROBES 8 /* hash slots looked at for one address */
+#define CODE_PROBES 8 /* places that a code object may have in the table */
 #define CODE_LEN_MAX (1u << 28)
 #define FRAME_SLOTS_MAX (1u << 24)
 
@@ -151,9 +152,21 @@ static bool code_parse(struct fah_py_walk *w, uint64_t addr, const uint8_t *raw,
 	return true;
 }
 
+/* Where addr is, or may be put: one of a few places, rather one that this walk does not use. */
 static struct fah_py_code_seen *code_slot(struct fah_py_walk *w, uint64_t addr)
 {
-	return &w->codes[(addr >> 5 ^ addr >> 11 ^ addr >> 17) % FAH_PY_CODES];
+	uint32_t at = (uint32_t)((addr >> 4) * 0x9e3779b97f4a7c15ull >> 40) % FAH_PY_CODES;
+	struct fah_py_code_seen *stale = NULL;
+
+	for (uint32_t i = 0; i < CODE_PROBES; i++) {
+		struct fah_py_code_seen *seen = &w->codes[(at + i) % FAH_PY_CODES];
+
+		if (seen->addr == addr)
+			return seen;
+		if (stale == NULL && seen->walk_no != w->walk_no)
+			stale = seen;
+	}
+	return stale != NULL ? stale : &w->codes[at];
 }
 
 int fah_py_code_read_one(struct fah_py_walk *w, uint64_t code, struct fah_py_code_seen *ret)
