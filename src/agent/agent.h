@@ -74,6 +74,8 @@ enum fah_code_owner fah_modules_owner(uint64_t pc);
 /* signal.c: the handler under the program's own SIGURG handler, if it has one. */
 #define FAH_SIGNAL SIGURG
 int fah_signal_install(void);
+bool fah_signal_ignore_for_child(void); /* before exec or spawn; what to tell fah_signal_back */
+void fah_signal_back(bool ignored);	/* after a spawn, or an exec that failed */
 
 /* thread.c: one per thread, from an arena of ours, reused; never freed. */
 struct fah_thread_state {
@@ -99,7 +101,8 @@ void fah_thread_adopt_all(void);		   /* threads older than the start */
 struct fah_thread_state *fah_thread_current(void); /* this thread's; NULL: no memory */
 void fah_thread_forked(void);			   /* in a fork's child */
 void fah_thread_setup(void);
-void fah_timer_stop(void); /* this thread's */
+void fah_timer_stop(void);	  /* this thread's */
+void fah_timer_rest(uint64_t ns); /* this thread's next sample is due in ns, later ones as ever */
 
 /* codes.c: code objects get ids; the first use writes the definition to the thread's chunk. */
 void fah_codes_forget(void); /* in a fork's child */

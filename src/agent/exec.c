@@ -123,25 +123,40 @@ static const char *on_path(const char *file, char *buf, size_t cap)
 #define CHILD_ENV(follows, env) \
 	((follows) ? join(env, __builtin_alloca(joined_size(env))) : (char **)(env))
 
-FAH_AGENT_EXPORT int execve(const char *path, char *const argv[], char *const env[])
+/* The system call with what the program asked for; it returns only where the new program did not
+ * start. */
+static int exec_at(int dirfd, const char *path, char *const argv[], char *const env[], int flags)
 {
-	long err =
-		FAH_SYS3(SYS_execve, path, argv, CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
+	char **child = CHILD_ENV(follows(dirfd, path, flags, env), env);
+	bool ignored = fah_signal_ignore_for_child();
+	long err;
 
+	if (dirfd == AT_FDCWD && !flags)
+		err = FAH_SYS3(SYS_execve, path, argv, child);
+	else
+		err = FAH_SYS6(SYS_execveat, dirfd, path, argv, child, flags, 0);
+	fah_signal_back(ignored);
 	errno = (int)-err;
 	return -1;
 }
 
+FAH_AGENT_EXPORT int execve(const char *path, char *const argv[], char *const env[])
+{
+	return exec_at(AT_FDCWD, path, argv, env, 0);
+}
+
 FAH_AGENT_EXPORT int execv(const char *path, char *const argv[])
 {
-	return execve(path, argv, environ);
+	return exec_at(AT_FDCWD, path, argv, environ, 0);
 }
 
 FAH_AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const env[])
 {
 	static int (*real)(const char *, char *const[], char *const[]);
-	char buf[FAH_PATH_MAX];
+	char buf[FAH_PATH_MAX], **child;
 	const char *path = on_path(file, buf, sizeof(buf));
+	bool ignored;
+	int ret;
 
 	if (!real)
 		real = (int (*)(const char *, char *const[], char *const[]))(uintptr_t)fah_real(
@@ -150,7 +165,11 @@ FAH_AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const e
 		errno = ENOSYS;
 		return -1;
 	}
-	return real(file, argv, CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
+	child = CHILD_ENV(follows(AT_FDCWD, path, 0, env), env);
+	ignored = fah_signal_ignore_for_child();
+	ret = real(file, argv, child);
+	fah_signal_back(ignored);
+	return ret;
 }
 
 FAH_AGENT_EXPORT int execvp(const char *file, char *const argv[])
@@ -160,21 +179,13 @@ FAH_AGENT_EXPORT int execvp(const char *file, char *const argv[])
 
 FAH_AGENT_EXPORT int fexecve(int fd, char *const argv[], char *const env[])
 {
-	long err = FAH_SYS6(SYS_execveat, fd, "", argv,
-			    CHILD_ENV(follows(fd, "", AT_EMPTY_PATH, env), env), AT_EMPTY_PATH, 0);
-
-	errno = (int)-err;
-	return -1;
+	return exec_at(fd, "", argv, env, AT_EMPTY_PATH);
 }
 
 FAH_AGENT_EXPORT int execveat(int dirfd, const char *path, char *const argv[], char *const env[],
 			      int flags)
 {
-	long err = FAH_SYS6(SYS_execveat, dirfd, path, argv,
-			    CHILD_ENV(follows(dirfd, path, flags, env), env), flags, 0);
-
-	errno = (int)-err;
-	return -1;
+	return exec_at(dirfd, path, argv, env, flags);
 }
 
 /* The variadic ones: arguments into an array on the stack, then as above. */
@@ -243,6 +254,24 @@ FAH_AGENT_EXPORT int execle(const char *path, const char *arg, ...)
 typedef int (*spawn_fn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
 			const posix_spawnattr_t *, char *const[], char *const[]);
 
+/* path: the file that will be run, NULL where it is not known. */
+static int spawn(spawn_fn real, pid_t *pid, const char *file, const char *path,
+		 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
+		 char *const argv[], char *const env[])
+{
+	char **child;
+	bool ignored;
+	int ret;
+
+	if (!real)
+		return ENOSYS;
+	child = CHILD_ENV(follows(AT_FDCWD, path, 0, env), env);
+	ignored = fah_signal_ignore_for_child();
+	ret = real(pid, file, actions, attr, argv, child);
+	fah_signal_back(ignored);
+	return ret;
+}
+
 FAH_AGENT_EXPORT int posix_spawn(pid_t *pid, const char *path,
 				 const posix_spawn_file_actions_t *actions,
 				 const posix_spawnattr_t *attr, char *const argv[],
@@ -252,10 +281,7 @@ FAH_AGENT_EXPORT int posix_spawn(pid_t *pid, const char *path,
 
 	if (!real)
 		real = (spawn_fn)(uintptr_t)fah_real("posix_spawn");
-	if (!real)
-		return ENOSYS;
-	return real(pid, path, actions, attr, argv,
-		    CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
+	return spawn(real, pid, path, path, actions, attr, argv, env);
 }
 
 FAH_AGENT_EXPORT int posix_spawnp(pid_t *pid, const char *file,
@@ -265,14 +291,10 @@ FAH_AGENT_EXPORT int posix_spawnp(pid_t *pid, const char *file,
 {
 	static spawn_fn real;
 	char buf[FAH_PATH_MAX];
-	const char *path = on_path(file, buf, sizeof(buf));
 
 	if (!real)
 		real = (spawn_fn)(uintptr_t)fah_real("posix_spawnp");
-	if (!real)
-		return ENOSYS;
-	return real(pid, file, actions, attr, argv,
-		    CHILD_ENV(follows(AT_FDCWD, path, 0, env), env));
+	return spawn(real, pid, file, on_path(file, buf, sizeof(buf)), actions, attr, argv, env);
 }
 
 /*

@@ -15,6 +15,8 @@
 #include <ucontext.h>
 
 #define DROP_MAX (4 * FAH_VARINT_MAX)
+#define REST 10 /* a handler that took d is not called again before 10 d: at most a tenth is ours \
+		 */
 
 static void count_drop(enum fah_drop reason)
 {
@@ -197,7 +199,7 @@ static void note_cost(uint64_t ns)
 void fah_sample_take(void *ucontext)
 {
 	const ucontext_t *uc = ucontext;
-	uint64_t mono = fah_now_mono(), cpu;
+	uint64_t mono = fah_now_mono(), cpu, cost;
 	struct fah_thread_state *t;
 
 	/* a child made by a bare clone has our memory but is not ours to record */
@@ -220,5 +222,10 @@ void fah_sample_take(void *ucontext)
 	}
 	cpu = fah_now_thread_cpu();
 	take(t, (uint64_t)uc->uc_mcontext.gregs[REG_RIP], mono, cpu);
-	note_cost(fah_now_mono() - mono);
+	cost = fah_now_thread_cpu() - cpu;
+	note_cost(cost);
+	/* the program comes first: a stack of many thousand frames takes longer to walk than a
+	 * period */
+	if (cost > fah_agent.period_ns / REST)
+		fah_timer_rest(cost * REST);
 }

@@ -45,9 +45,9 @@ static void on_signal(int sig, siginfo_t *si, void *uc)
 		chain(sig, si, uc);
 }
 
-int fah_signal_install(void)
+static int set_ours(void)
 {
-	struct sigaction ours, old;
+	struct sigaction ours;
 
 	memset(&ours, 0, sizeof(ours));
 	ours.sa_sigaction = on_signal;
@@ -55,12 +55,41 @@ int fah_signal_install(void)
 	 * blocked meanwhile: a handler that jumps away must not leave ours half done. */
 	ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
 	sigfillset(&ours.sa_mask);
+	return real_sigaction()(FAH_SIGNAL, &ours, NULL) < 0 ? FAH_ERR_SYS : 0;
+}
+
+int fah_signal_install(void)
+{
+	struct sigaction old;
+
 	if (!real_sigaction() || real_sigaction()(FAH_SIGNAL, NULL, &old) < 0)
 		return FAH_ERR_SYS;
 	theirs[0] = old;
 	atomic_store(&current, 0);
 	atomic_store(&installed, true);
-	return real_sigaction()(FAH_SIGNAL, &ours, NULL) < 0 ? FAH_ERR_SYS : 0;
+	return set_ours();
+}
+
+/*
+ * A program that ignores SIGURG hands that on to its children; our handler would become the default
+ * in them. So it is ignored in earnest while a child is made, and samples with it.
+ */
+bool fah_signal_ignore_for_child(void)
+{
+	struct sigaction ignore;
+
+	if (!atomic_load(&installed) || theirs[atomic_load(&current)].sa_handler != SIG_IGN)
+		return false;
+	memset(&ignore, 0, sizeof(ignore));
+	ignore.sa_handler = SIG_IGN;
+	real_sigaction()(FAH_SIGNAL, &ignore, NULL);
+	return true;
+}
+
+void fah_signal_back(bool ignored)
+{
+	if (ignored)
+		set_ours();
 }
 
 FAH_AGENT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old)

@@ -49,28 +49,37 @@ static clockid_t thread_clock(uint32_t tid)
 	return (clockid_t)((~tid << 3) | 6u);
 }
 
+static void set_timer(int id, uint64_t first_ns)
+{
+	uint64_t period = fah_agent.period_ns;
+	struct itimerspec spec = {
+		.it_interval = {(time_t)(period / 1000000000u), (long)(period % 1000000000u)},
+		.it_value = {(time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u)},
+	};
+
+	FAH_SYS4(SYS_timer_settime, id, 0, &spec, NULL);
+}
+
 /* A periodic timer that signals thread tid; the first interval is random, or threads that live
  * shorter than a period would be missed or hit in step. NO_TIMER where the kernel refuses. */
 static int make_timer(uint32_t tid)
 {
 	struct kernel_sigevent ev = {
 		.signo = FAH_SIGNAL, .notify = 4 /* SIGEV_THREAD_ID */, .tid = (int)tid};
-	uint64_t period = fah_agent.period_ns, first = 1 + fah_random() % period;
-	struct itimerspec spec = {
-		.it_interval = {(time_t)(period / 1000000000u), (long)(period % 1000000000u)},
-		.it_value = {(time_t)(first / 1000000000u), (long)(first % 1000000000u)},
-	};
 	clockid_t clock = fah_agent.clock == FAH_CLOCK_TEST ? CLOCK_MONOTONIC : thread_clock(tid);
 	int id = NO_TIMER;
 
 	ev.value.sival_ptr = &fah_agent;
 	if (FAH_SYS3(SYS_timer_create, clock, &ev, &id) < 0)
 		return NO_TIMER;
-	if (FAH_SYS4(SYS_timer_settime, id, 0, &spec, NULL) < 0) {
-		FAH_SYS1(SYS_timer_delete, id);
-		return NO_TIMER;
-	}
+	set_timer(id, 1 + fah_random() % fah_agent.period_ns);
 	return id;
+}
+
+void fah_timer_rest(uint64_t ns)
+{
+	if (timer != NO_TIMER)
+		set_timer(timer, ns);
 }
 
 void fah_timer_stop(void)

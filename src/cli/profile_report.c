@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/strbuf.h"
 #include "base/term.h"
 #include "capture/reader.h"
 #include "cli/cli.h"
@@ -83,6 +84,7 @@ static int report(const struct fah_runfolder *folder, const struct fah_run_resul
 {
 	_cleanup_(fah_reader_freep) struct fah_reader *reader = NULL;
 	_cleanup_(fah_profile_freep) struct fah_profile *p = NULL;
+	_cleanup_(fah_strbuf_release) struct fah_strbuf line = FAH_STRBUF_INIT;
 	struct fah_report_options o = {0};
 	char path[FAH_RUN_PATH_MAX + 64];
 	struct scope scope;
@@ -110,7 +112,9 @@ static int report(const struct fah_runfolder *folder, const struct fah_run_resul
 		o.colour = fah_term_color(STDOUT_FILENO);
 		o.utf8 = fah_term_utf8();
 		fah_report_summary(stdout, p, &o);
-		printf("Results: %s\n", folder->path);
+		fah_strbuf_adds(&line, "Results: ");
+		fah_strbuf_add_printable(&line, folder->path, strlen(folder->path));
+		printf("%s\n", fah_strbuf_str(&line));
 		fflush(stdout);
 		errno = saved;
 	}

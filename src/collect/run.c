@@ -61,7 +61,8 @@ static void exec_program(const struct fah_session *s, const struct fah_run_optio
 	unsetenv("FIXINGAHOLE_SESSION_DIR");
 	errno = ENOMEM;
 	if (set_environment(s, opt) == 0)
-		execvp(opt->argv[0], opt->argv);
+		execv(opt->argv[0],
+		      opt->argv); /* not execvp: it runs any text file as a shell script */
 	err = errno;
 	if (write(fd, &err, sizeof(err)) < 0)
 		_exit(126);
