@@ -53,55 +53,58 @@ void fah_mem_self_pid(uint32_t pid)
 	atomic_store(&self_pid, pid);
 }
 
-/* Bytes copied before the first that could not be, or a negative errno. */
-static long copy_pieces(const struct fah_piece *pieces, int n, struct iovec *to, int n_to)
+/* Bytes copied to `to` before the first that could not be, or a negative errno. */
+static long copy_pieces(const struct fah_piece *pieces, int n, void *to, size_t total)
 {
-	struct iovec from[FAH_PIECES_MAX];
+	struct iovec from[FAH_PIECES_MAX], target = {to, total};
 
 	for (int i = 0; i < n; i++) {
 		from[i].iov_base = (void *)(uintptr_t)pieces[i].addr;
 		from[i].iov_len = pieces[i].len;
 	}
-	return FAH_SYS6(SYS_process_vm_writev, own_pid(), from, n, to, n_to, 0);
+	return FAH_SYS6(SYS_process_vm_writev, own_pid(), from, n, &target, 1, 0);
 }
 
-static int whole_pieces(const struct fah_piece *pieces, int n, long got)
+/* One piece, straight to where it is wanted. */
+static int read_one(const struct fah_piece *piece)
 {
+	long got = copy_pieces(piece, 1, piece->dst, piece->len);
+
+	if (got == -ENOSYS || got == -EPERM || got == -EACCES) /* a sandbox */
+		return probed_copy(piece);
+	return got == (long)piece->len;
+}
+
+/* All by one system call, through room; what cannot be read that way is left to read_one. */
+static int gather(uint8_t *room, const struct fah_piece *pieces, int n)
+{
+	size_t total = 0;
+	long got;
 	int i;
 
-	for (i = 0; i < n && got >= (long)pieces[i].len; i++)
+	for (i = 0; i < n; i++)
+		total += pieces[i].len;
+	if (total > FAH_LOAD_ROOM)
+		return 0;
+	got = copy_pieces(pieces, n, room, total);
+	for (i = 0; i < n && got >= (long)pieces[i].len; i++) {
+		memcpy(pieces[i].dst, room, pieces[i].len);
+		room += pieces[i].len;
 		got -= (long)pieces[i].len;
+	}
 	return i;
 }
 
 static int read_self(const struct fah_mem *mem, const struct fah_piece *pieces, int n)
 {
-	struct iovec to[FAH_PIECES_MAX];
-	uint8_t *room = (uint8_t *)(uintptr_t)mem->ctx;
-	size_t total = 0;
-	bool gather;
-	long got;
-	int i, done;
+	int done = 0;
 
 	if (n > FAH_PIECES_MAX)
 		n = FAH_PIECES_MAX;
-	for (i = 0; i < n; i++) {
-		to[i].iov_base = pieces[i].dst;
-		to[i].iov_len = pieces[i].len;
-		total += pieces[i].len;
-	}
-	gather = n > 1 && room && total <= FAH_LOAD_ROOM;
-	if (gather)
-		to[0] = (struct iovec){room, total};
-	got = copy_pieces(pieces, n, to, gather ? 1 : n);
-	if (got == -ENOSYS || got == -EPERM || got == -EACCES) { /* a sandbox */
-		for (i = 0; i < n && probed_copy(&pieces[i]); i++)
-			;
-		return i;
-	}
-	done = whole_pieces(pieces, n, got);
-	for (i = 0; gather && i < done; room += pieces[i].len, i++)
-		memcpy(pieces[i].dst, room, pieces[i].len);
+	if (n > 1 && mem->ctx)
+		done = gather((uint8_t *)(uintptr_t)mem->ctx, pieces, n);
+	while (done < n && read_one(&pieces[done]))
+		done++;
 	return done;
 }
 

@@ -18,7 +18,7 @@ struct fah_piece {
 	size_t len;
 };
 
-#define FAH_PIECES_MAX 32 /* bounds the stack that a handler needs */
+#define FAH_PIECES_MAX 64 /* bounds the stack that a handler needs */
 
 /*
  * How src/cpython reads memory: from our own process, from another, or from a test's image.
@@ -36,7 +36,7 @@ struct fah_mem {
  * faster.
  */
 extern const struct fah_mem fah_mem_self;
-#define FAH_LOAD_ROOM 8192
+#define FAH_LOAD_ROOM 16384
 
 /* This process's pid, which saves a system call a load; 0: ask each time. Set it anew after a fork.
  */

@@ -1,9 +1,9 @@
 /*
  * walk.c - what both kinds of walk share: code objects, types, reads with foresight, the result.
  *
- * Runs in a signal handler of the thread it walks, or on another process's memory: no direct load of
- * target memory, no allocation, little stack (scratch is in struct fah_py_walk). Nothing that was
- * remembered from an earlier walk is believed; it only says what to read together.
+ * Runs in a signal handler of the thread it walks, or on another process's memory: no direct load
+ * of target memory, no allocation, little stack (scratch is in struct fah_py_walk). Nothing that
+ * was remembered from an earlier walk is believed; it only says what to read together.
  */
 #include "cpython/walk_internal.h"
 
@@ -11,12 +11,6 @@
 #define CODE_PROBES 8 /* places that a code object may have in the table */
 #define CODE_LEN_MAX (1u << 28)
 #define FRAME_SLOTS_MAX (1u << 24)
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
-}
 
 static uint32_t hint_slot(uint64_t addr)
 {
@@ -57,7 +51,8 @@ static uint32_t hint_find(const struct fah_py_walk *w, uint64_t addr)
 	return w->n_hints;
 }
 
-const uint8_t *fah_py_far_read(struct fah_py_walk *w, uint64_t addr, uint32_t before, uint32_t after)
+const uint8_t *fah_py_far_read(struct fah_py_walk *w, uint64_t addr, uint32_t before,
+			       uint32_t after)
 {
 	const uint64_t *hints = w->hints[w->walk_no & 1];
 	uint32_t at, n = 1;
@@ -71,10 +66,11 @@ const uint8_t *fah_py_far_read(struct fah_py_walk *w, uint64_t addr, uint32_t be
 		}
 	}
 	w->far_addr[0] = addr;
-	for (at = hint_find(w, addr) + 1; n < FAH_PIECES_MAX && at < w->n_hints; at++)
+	for (at = hint_find(w, addr) + 1; n < FAH_PY_FAR && at < w->n_hints; at++)
 		w->far_addr[n++] = hints[at];
 	for (uint32_t i = 0; i < n; i++)
-		w->pieces[i] = (struct fah_piece){w->far[i], w->far_addr[i] - before, before + after};
+		w->pieces[i] =
+			(struct fah_piece){w->far[i], w->far_addr[i] - before, before + after};
 	got = w->mem->read(w->mem, w->pieces, (int)n);
 	w->far_at = 1;
 	w->n_far = got > 0 ? (uint32_t)got : 0;
@@ -105,24 +101,27 @@ static bool code_parse(struct fah_py_walk *w, uint64_t addr, const uint8_t *raw,
 		       struct fah_py_code_seen *ret)
 {
 	const struct fah_py_layout *l = w->layout;
-	uint64_t ident = mix(addr, fah_py_u64(raw + l->co_filename));
+	uint64_t ident = fah_py_mix(addr, fah_py_u64(raw + l->co_filename));
 	uint64_t units;
 
 	if ((w->test_skip & FAH_PY_SKIP_CODE) == 0 &&
 	    !fah_py_type_is(w, fah_py_u64(raw + l->ob_type), &w->code_type, "code"))
 		return false;
-	ident = mix(ident, fah_py_u64(raw + l->co_name));
-	ident = mix(ident, fah_py_u64(raw + l->co_linetable));
-	ident = mix(ident, (uint32_t)fah_py_i32(raw + l->co_firstlineno));
+	ident = fah_py_mix(ident, fah_py_u64(raw + l->co_name));
+	ident = fah_py_mix(ident, fah_py_u64(raw + l->co_linetable));
+	ident = fah_py_mix(ident, (uint32_t)fah_py_i32(raw + l->co_firstlineno));
 	ret->flags = (uint32_t)fah_py_i32(raw + l->co_flags);
+	ret->filename = fah_py_u64(raw + l->co_filename);
+	ret->name = fah_py_u64(raw + l->co_name);
 	if (l->frames_kind == FAH_PY_FRAMES_OBJECT) {
 		uint64_t bytes = fah_py_u64(raw + l->co_code);
 
-		ident = mix(ident, bytes);
+		ident = fah_py_mix(ident, bytes);
 		if (ret->addr != addr || ret->ident != ident) {
 			uint64_t size;
 
-			if (fah_load(w->mem, bytes + l->ob_size, &size, 8) < 0 || size > CODE_LEN_MAX)
+			if (fah_load(w->mem, bytes + l->ob_size, &size, 8) < 0 ||
+			    size > CODE_LEN_MAX)
 				return false;
 			ret->code_len = (uint32_t)size;
 		}
@@ -135,11 +134,12 @@ static bool code_parse(struct fah_py_walk *w, uint64_t addr, const uint8_t *raw,
 		if (l->co_framesize != 0)
 			slots = (uint32_t)fah_py_i32(raw + l->co_framesize);
 		else
-			slots = nlocalsplus + (uint32_t)fah_py_i32(raw + l->co_stacksize) + l->frame_slots;
+			slots = nlocalsplus + (uint32_t)fah_py_i32(raw + l->co_stacksize) +
+				l->frame_slots;
 		if (units > CODE_LEN_MAX / 2 || slots > FRAME_SLOTS_MAX || slots < l->frame_slots ||
 		    nlocalsplus > slots - l->frame_slots)
 			return false;
-		ident = mix(ident, units);
+		ident = fah_py_mix(ident, units);
 		ret->code_len = (uint32_t)units * 2;
 		ret->code_bytes = addr + l->co_code;
 		ret->slots = slots;
@@ -231,6 +231,7 @@ int fah_py_codes_read(struct fah_py_walk *w, int n)
 			w->batch[i] = *seen;
 		}
 	}
+	fah_py_texts_mix(w, n);
 	return 0;
 }
 

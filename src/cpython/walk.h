@@ -16,16 +16,20 @@
 #define FAH_PY_HINT_SLOTS 4096 /* where to find them: a power of two */
 #define FAH_PY_CODES 256       /* code objects held at once */
 #define FAH_PY_CODE_BYTES 256  /* most of a PyCodeObject's head */
-#define FAH_PY_BATCH 24        /* frames whose code is read at once; below FAH_PIECES_MAX */
+#define FAH_PY_FAR 32	       /* such frames held at once; below FAH_PIECES_MAX */
+#define FAH_PY_BATCH 24	 /* frames whose code is read at once; twice that below FAH_PIECES_MAX */
+#define FAH_PY_TEXTS 256 /* heads of names and file names known in a walk */
+#define FAH_PY_TEXT_BYTES 64 /* of such a head, from its length on */
 
 /* What was read of one code object. */
 struct fah_py_code_seen {
 	uint64_t addr;
 	uint64_t ident;
-	uint64_t code_bytes; /* address of the first instruction */
-	uint32_t walk_no;    /* read and proved in this walk */
-	uint32_t code_len;   /* bytes of instructions */
-	uint32_t slots;      /* words on the data stack */
+	uint64_t name, filename; /* str objects */
+	uint64_t code_bytes;	 /* address of the first instruction */
+	uint32_t walk_no;	 /* read and proved in this walk */
+	uint32_t code_len;	 /* bytes of instructions */
+	uint32_t slots;		 /* words on the data stack */
 	uint32_t nlocalsplus;
 	uint32_t flags;
 	uint32_t firsttraceable; /* byte offset */
@@ -43,7 +47,7 @@ struct fah_py_pending {
 	uint64_t addr;
 	uint64_t code;
 	uint64_t instr; /* as stored in the frame */
-	uint64_t end;   /* where its words must end on the data stack; 0: not on the data stack */
+	uint64_t end;	/* where its words must end on the data stack; 0: not on the data stack */
 	uint8_t entry;
 	uint8_t generator;
 	uint8_t gap; /* what may lie between its end and `end`: enum fah_py_gap */
@@ -72,10 +76,10 @@ struct fah_py_walk {
 	uint64_t stack_end; /* the next older frame on the data stack must end here */
 	uint64_t cframe;    /* 3.11, 3.12: the C frame that the frames at hand belong to */
 	uint64_t cframe_previous;
-	bool at_top;        /* no frame on the data stack was met yet */
-	bool boundary;      /* C code was passed since the last frame on the data stack */
-	bool ends_well;     /* the last thing met was a call from C */
-	bool no_cframes;    /* the chain of C frames is not known: recovering */
+	bool at_top;	 /* no frame on the data stack was met yet */
+	bool boundary;	 /* C code was passed since the last frame on the data stack */
+	bool ends_well;	 /* the last thing met was a call from C */
+	bool no_cframes; /* the chain of C frames is not known: recovering */
 	/* 3.11+: the generators that run, by their exception states */
 	uint64_t exc, exc_base;
 	uint32_t gens_met;   /* in the chain */
@@ -91,13 +95,18 @@ struct fah_py_walk {
 	struct fah_py_code_seen batch[FAH_PY_BATCH]; /* of pending[], after fah_py_codes_read */
 	struct fah_py_code_seen codes[FAH_PY_CODES];
 	struct fah_piece pieces[FAH_PIECES_MAX];
+	struct fah_py_text {
+		uint64_t addr, value; /* of a str object; a hash of its head */
+		uint32_t walk_no;     /* read in this walk */
+	} texts[FAH_PY_TEXTS];
+	uint8_t text_raw[FAH_PIECES_MAX][FAH_PY_TEXT_BYTES];
 
 	uint32_t n_hints, n_hints_new, n_hints_old;
 	uint32_t n_far, far_at; /* slots of far[] that hold bytes */
-	uint64_t far_addr[FAH_PIECES_MAX];
+	uint64_t far_addr[FAH_PY_FAR];
 	uint64_t hints[2][FAH_PY_FAR_HINTS];
 	uint16_t hint_slots[2][FAH_PY_HINT_SLOTS]; /* index + 1, by address */
-	uint8_t far[FAH_PIECES_MAX][FAH_PY_FAR_BYTES];
+	uint8_t far[FAH_PY_FAR][FAH_PY_FAR_BYTES];
 	uint8_t code_raw[FAH_PY_BATCH + 1][FAH_PY_CODE_BYTES];
 	uint8_t window[FAH_PY_WINDOW];
 };

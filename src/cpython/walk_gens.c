@@ -2,9 +2,9 @@
  * walk_gens.c - the generators that run, known from the thread's list of exception states.
  *
  * A generator's frame is in its object, so the data stack does not prove that it is part of the
- * stack. But resuming one pushes its exception state onto a list in the thread state, and leaving it pops
- * that. Only around this the list and the chain of frames differ, by the innermost one. Others
- * push there as well (Cython's generators): what is no generator object is passed over.
+ * stack. But resuming one pushes its exception state onto a list in the thread state, and leaving
+ * it pops that. Only around this the list and the chain of frames differ, by the innermost one.
+ * Others push there as well (Cython's generators): what is no generator object is passed over.
  */
 #include "cpython/walk_internal.h"
 
@@ -40,7 +40,8 @@ static int pass(struct fah_py_walk *w)
 	if (fah_load(w->mem, w->exc + 8, &next, 8) < 0)
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FAULT);
 	if (w->exc > l->gen_exc &&
-	    fah_load(w->mem, w->exc - l->gen_exc + l->ob_type, &type, 8) == 0 && fah_py_is_gen(w, type)) {
+	    fah_load(w->mem, w->exc - l->gen_exc + l->ob_type, &type, 8) == 0 &&
+	    fah_py_is_gen(w, type)) {
 		w->gen_extra = w->exc - l->gen_exc + l->gen_iframe;
 		if (w->gens_met > 0 || w->gens_extra++ > 0)
 			return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
@@ -58,7 +59,8 @@ int fah_py_gens_met(struct fah_py_walk *w, uint64_t gen, uint64_t next)
 		return 0;
 	/* The innermost one may have left the list already: it is about to yield or to end. */
 	if (w->n_walked == 1 && w->exc != want &&
-	    (w->exc == w->exc_base || fah_load(w->mem, w->exc + 8, &second, 8) < 0 || second != want))
+	    (w->exc == w->exc_base || fah_load(w->mem, w->exc + 8, &second, 8) < 0 ||
+	     second != want))
 		return 0;
 	for (int i = 0; i < FOREIGN_MAX && w->exc != w->exc_base && w->exc != 0; i++) {
 		if (w->exc == want) {

@@ -127,7 +127,8 @@ static bool gap_is_dead(struct fah_py_walk *w, uint64_t from, uint64_t end)
 
 		if (end - from < (uint64_t)l->frame_slots * 8 || l->f_localsplus > sizeof(head) ||
 		    fah_load(w->mem, from, head, l->f_localsplus) < 0 ||
-		    fah_py_code_read_one(w, fah_py_u64(head + l->f_code) & ~(uint64_t)l->code_tag_mask,
+		    fah_py_code_read_one(w,
+					 fah_py_u64(head + l->f_code) & ~(uint64_t)l->code_tag_mask,
 					 &code) < 0)
 			return false;
 		if (l->code_tag_mask == 0) {
@@ -145,7 +146,8 @@ static bool gap_is_dead(struct fah_py_walk *w, uint64_t from, uint64_t end)
 	return from == end;
 }
 
-/* Proves the pending frames and takes them into the result; keep: leaves the last `keep` pending. */
+/* Proves the pending frames and takes them into the result; keep: leaves the last `keep` pending.
+ */
 static int flush(struct fah_py_walk *w, uint32_t keep)
 {
 	const struct fah_py_layout *l = w->layout;
@@ -176,7 +178,8 @@ static int flush(struct fah_py_walk *w, uint32_t keep)
 			instr = FAH_PY_NOT_STARTED;
 		else
 			instr = (uint32_t)offset;
-		/* The interpreter's own code around __init__ (3.13+): no function of the program. */
+		/* The interpreter's own code around __init__ (3.13+): no function of the program.
+		 */
 		if (l->frames_kind == FAH_PY_FRAMES_DIRECT && code->flags & 0x2000000)
 			continue;
 		if (w->n_frames == 0 && i == 0 && instr != FAH_PY_NOT_STARTED && !w->recovered)
@@ -215,8 +218,8 @@ static int add_pending(struct fah_py_walk *w, uint64_t addr, const uint8_t *raw,
 	return 0;
 }
 
-/* C code called the frame before; previous: the frame that was current then. 3.11, 3.12: so the older
- * C frame must say too. */
+/* C code called the frame before; previous: the frame that was current then. 3.11, 3.12: so the
+ * older C frame must say too. */
 static int pass_boundary(struct fah_py_walk *w, uint64_t previous)
 {
 	const struct fah_py_layout *l = w->layout;
@@ -366,8 +369,9 @@ int fah_py_walk_chain(struct fah_py_walk *w, uint64_t frame, uint64_t base_frame
 		if (err < 0)
 			return err;
 		/*
-		 * A call from C that has no frame yet or any more: above its caller stands that frame only.
-		 * From 3.13 on current_frame itself is never stale, and what is above it does not matter.
+		 * A call from C that has no frame yet or any more: above its caller stands that
+		 * frame only. From 3.13 on current_frame itself is never stale, and what is above
+		 * it does not matter.
 		 */
 		if (w->layout->frames_kind == FAH_PY_FRAMES_CFRAME && w->n_walked == 1 &&
 		    w->ends_well && w->n_pending == 0)

@@ -31,10 +31,11 @@ static inline int fah_py_walk_doubt(struct fah_py_walk *w, enum fah_py_doubt why
 }
 
 /*
- * The bytes [addr - before, addr + after) of something outside the data stack, read together with what
- * followed it in the last walk. NULL: cannot be read. Borrowed until the next call.
+ * The bytes [addr - before, addr + after) of something outside the data stack, read together with
+ * what followed it in the last walk. NULL: cannot be read. Borrowed until the next call.
  */
-const uint8_t *fah_py_far_read(struct fah_py_walk *w, uint64_t addr, uint32_t before, uint32_t after);
+const uint8_t *fah_py_far_read(struct fah_py_walk *w, uint64_t addr, uint32_t before,
+			       uint32_t after);
 
 /* The code objects of pending[0..n) into batch[0..n), read in one go. 0 or FAH_ERR_DOUBT. */
 int fah_py_codes_read(struct fah_py_walk *w, int n);
@@ -45,6 +46,15 @@ int fah_py_code_read_one(struct fah_py_walk *w, uint64_t code, struct fah_py_cod
 /* Whether type is the type of that name; *known (0 at first) remembers the answer. */
 bool fah_py_type_is(struct fah_py_walk *w, uint64_t type, uint64_t *known, const char *name);
 
+static inline uint64_t fah_py_mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+/* walk_texts.c: the idents of batch[0..n) take in what the names say. */
+void fah_py_texts_mix(struct fah_py_walk *w, int n);
+
 /* Takes a proved frame into the result, where there is room. */
 void fah_py_walk_keep(struct fah_py_walk *w, const struct fah_py_code_seen *code, uint32_t instr,
 		      uint32_t entry);
@@ -52,8 +62,8 @@ void fah_py_walk_keep(struct fah_py_walk *w, const struct fah_py_code_seen *code
 /*
  * walk_gens.c: each generator that runs has its exception state in the thread's list of those. So
  * the list proves that no generator of the chain is missing: the data stack can't, they are not on
- * it. begin: before the chain; met: one of the chain, innermost first, its object at gen, next: the second
- * word of its exception state; end: after the chain. 0 or FAH_ERR_DOUBT.
+ * it. begin: before the chain; met: one of the chain, innermost first, its object at gen, next: the
+ * second word of its exception state; end: after the chain. 0 or FAH_ERR_DOUBT.
  */
 void fah_py_gens_begin(struct fah_py_walk *w, uint64_t exc_info, uint64_t exc_base);
 int fah_py_gens_met(struct fah_py_walk *w, uint64_t gen, uint64_t next);

@@ -5,9 +5,9 @@
  * chain of C frames is of no use then, but the rest suffices for a proof: the frames of the data
  * stack lie one after the other from its first word, and the list of exception states names the
  * generators that run. The newest frame is either just pushed (no instruction yet) or a generator's
- * that is in the list and not in the chain; it is left out. The caller is the newest of the others: it
- * runs C code (its stack pointer is not stored), and the chain from it must tile the whole data stack and
- * meet every generator of the list.
+ * that is in the list and not in the chain; it is left out. The caller is the newest of the others:
+ * it runs C code (its stack pointer is not stored), and the chain from it must tile the whole data
+ * stack and meet every generator of the list.
  */
 #include "cpython/walk_internal.h"
 

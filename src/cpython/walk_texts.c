@@ -1,0 +1,92 @@
+/*
+ * walk_texts.c - is this still the code object that had this address before?
+ *
+ * A program that makes code and drops it again gets the same addresses back, for the code object,
+ * its name, its file name and its tables alike: pointers tell nothing. So what the names say is
+ * part of what identifies a code object: their length, their hash, and their first characters. Runs
+ * in the agent's signal handler: one more read for a batch of frames, nothing allocated.
+ */
+#include "cpython/walk_internal.h"
+
+#include <string.h>
+
+#define TEXT_PROBES 4
+#define TEXT_SALT 0x9e3779b97f4a7c15ull
+
+/* Where addr is, or may be put: rather not over one that this walk has read. */
+static struct fah_py_text *text_slot(struct fah_py_walk *w, uint64_t addr)
+{
+	uint32_t at = (uint32_t)((addr >> 4) * TEXT_SALT >> 40) % FAH_PY_TEXTS;
+	struct fah_py_text *stale = NULL;
+
+	for (uint32_t i = 0; i < TEXT_PROBES; i++) {
+		struct fah_py_text *t = &w->texts[(at + i) % FAH_PY_TEXTS];
+
+		if (t->addr == addr && t->walk_no == w->walk_no)
+			return t;
+		if (!stale && t->walk_no != w->walk_no)
+			stale = t;
+	}
+	return stale ? stale : &w->texts[at];
+}
+
+/* raw begins at the length; what lies behind the string's end is not its own. */
+static uint64_t value_of(const struct fah_py_layout *l, const uint8_t *raw)
+{
+	uint64_t length = fah_py_u64(raw), value = fah_py_mix(length, fah_py_u64(raw + 8));
+	uint32_t state, from = l->str_ascii_size - l->str_length, n;
+
+	memcpy(&state, raw + (l->str_state - l->str_length), 4);
+	if (!(state >> l->str_ascii_shift & 1) || from >= FAH_PY_TEXT_BYTES)
+		return value; /* wide characters: length and hash must do */
+	n = FAH_PY_TEXT_BYTES - from;
+	if (n > length)
+		n = (uint32_t)length;
+	for (uint32_t i = 0; i < n; i++)
+		value = value * 31 + raw[from + i];
+	return fah_py_mix(value, n);
+}
+
+static uint64_t value_at(struct fah_py_walk *w, uint64_t addr)
+{
+	const struct fah_py_text *t = text_slot(w, addr);
+	uint8_t raw[FAH_PY_TEXT_BYTES];
+
+	if (t->addr == addr && t->walk_no == w->walk_no)
+		return t->value;
+	/* Its place was taken by another of the same batch. */
+	if (fah_load(w->mem, addr + w->layout->str_length, raw, sizeof(raw)) < 0)
+		return 0;
+	return value_of(w->layout, raw);
+}
+
+void fah_py_texts_mix(struct fah_py_walk *w, int n)
+{
+	struct fah_py_text *slots[FAH_PIECES_MAX];
+	int wanted = 0, got;
+
+	for (int i = 0; i < 2 * n && wanted < FAH_PIECES_MAX; i++) {
+		uint64_t addr = i < n ? w->batch[i].name : w->batch[i - n].filename;
+		struct fah_py_text *t = text_slot(w, addr);
+
+		if (t->addr == addr && t->walk_no == w->walk_no)
+			continue;
+		*t = (struct fah_py_text){addr, 0, w->walk_no};
+		slots[wanted] = t;
+		w->pieces[wanted] = (struct fah_piece){
+			w->text_raw[wanted], addr + w->layout->str_length, FAH_PY_TEXT_BYTES};
+		wanted++;
+	}
+	/* One that cannot be read (at the end of a page, say) must not hide those behind it. */
+	for (int at = 0; at < wanted; at += got + 1) {
+		got = w->mem->read(w->mem, w->pieces + at, wanted - at);
+		for (int i = at; i < at + got; i++)
+			slots[i]->value = value_of(w->layout, w->text_raw[i]);
+	}
+	for (int i = 0; i < n; i++) {
+		struct fah_py_code_seen *code = &w->batch[i];
+
+		code->ident = fah_py_mix(fah_py_mix(code->ident, value_at(w, code->name)),
+					 value_at(w, code->filename));
+	}
+}
