@@ -11,7 +11,7 @@ full:
 	@./check --full
 
 format:
-	@find src tests -name '*.[ch]' -not -path '*/generated/*' -exec clang-format -i {} +
+	@tools/format
 
 clean:
 	rm -rf build build-check .venv
