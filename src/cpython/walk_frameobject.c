@@ -7,8 +7,11 @@
  */
 #include "cpython/walk_internal.h"
 
-/* The pending frames' code objects, and the frames into the result. */
-static int flush(struct fah_py_walk *w)
+/* CO_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR */
+#define RESUMABLE 0x3a0u
+
+/* The pending frames' code objects, and the frames into the result; co_flags of the outermost. */
+static int flush(struct fah_py_walk *w, uint32_t *ret_flags)
 {
 	int n = (int)w->n_pending, err;
 
@@ -36,6 +39,7 @@ static int flush(struct fah_py_walk *w)
 			w->leaf_call = w->layout->call_ops[op >> 3] >> (op & 7) & 1;
 		}
 		fah_py_walk_keep(w, code, instr, 1);
+		*ret_flags = code->flags;
 	}
 	w->n_pending = 0;
 	return 0;
@@ -44,6 +48,7 @@ static int flush(struct fah_py_walk *w)
 int fah_py_walk_objects(struct fah_py_walk *w, uint64_t tstate)
 {
 	const struct fah_py_layout *l = w->layout;
+	uint32_t flags = 0;
 	uint64_t frame;
 	int err;
 
@@ -66,10 +71,17 @@ int fah_py_walk_objects(struct fah_py_walk *w, uint64_t tstate)
 		};
 		frame = fah_py_u64(raw + l->f_previous);
 		if (w->n_pending == FAH_PY_BATCH) {
-			err = flush(w);
+			err = flush(w, &flags);
 			if (err < 0)
 				return err;
 		}
 	}
-	return flush(w);
+	err = flush(w, &flags);
+	if (err < 0)
+		return err;
+	/*
+	 * throw() into a generator that waits in `yield from` makes 3.9 show the inner frame
+	 * without the callers: its own frame chain is cut there, so what is above cannot be known.
+	 */
+	return flags & RESUMABLE ? fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME) : 0;
 }
