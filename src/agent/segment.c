@@ -23,6 +23,7 @@ struct segment {
 
 static struct segment *_Atomic segments[FAH_SEGMENTS_MAX];
 static _Atomic uint32_t n_segments;
+static _Atomic uint32_t next_order = 1;
 static _Atomic bool growing; /* one thread makes a segment; the others drop meanwhile */
 
 static char *put_number(char *p, uint64_t v)
@@ -159,7 +160,10 @@ bool fah_segment_closed(void)
 
 static bool take(struct fah_chunk *c, uint32_t from)
 {
-	return atomic_compare_exchange_strong(&c->state, &from, FAH_CHUNK_OWNED);
+	if (!atomic_compare_exchange_strong(&c->state, &from, FAH_CHUNK_OWNED))
+		return false;
+	atomic_store(&c->order, atomic_fetch_add(&next_order, 1));
+	return true;
 }
 
 /* An idle chunk with room first, then a free one, then a new segment. */

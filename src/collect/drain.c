@@ -288,16 +288,43 @@ static void define_one(struct fah_drain *d, struct fah_collected *p, struct fah_
 	take_definitions(p, ctx, c);
 }
 
-static void sample_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-		       struct fah_chunk *c)
-{
-	take_samples(d, p, ctx, c);
-}
-
 static void give_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 		     struct fah_chunk *c)
 {
 	give_back(ctx, c);
+}
+
+struct ordered {
+	uint32_t order, segment, chunk;
+};
+
+static int by_order(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/*
+ * A thread goes on in whichever chunk is free, so its place says nothing of its age: they are taken
+ * in the order in which they were begun.
+ */
+static void sample_in_order(struct fah_drain *d, struct fah_collected *p)
+{
+	struct ordered list[FAH_SEGMENTS_MAX * FAH_CHUNKS];
+	size_t n = 0;
+
+	for (uint32_t s = 0; !p->done && s < p->n_segments && s < FAH_SEGMENTS_MAX; s++)
+		for (uint32_t i = 0; i < FAH_CHUNKS; i++)
+			if (p->segments[s].ctx[i].limit > p->segments[s].ctx[i].taken)
+				list[n++] = (struct ordered){
+					atomic_load(
+						&fah_segment_map_chunk(&p->segments[s], i)->order),
+					s, i};
+	qsort(list, n, sizeof(list[0]), by_order);
+	for (size_t k = 0; k < n; k++)
+		take_samples(d, p, &p->segments[list[k].segment].ctx[list[k].chunk],
+			     fah_segment_map_chunk(&p->segments[list[k].segment], list[k].chunk));
 }
 
 static void end_process(struct fah_drain *d, struct fah_collected *p)
@@ -331,7 +358,8 @@ static void take_all(struct fah_drain *d)
 	find_segments(d);
 	each_chunk(d, mark_one);
 	each_chunk(d, define_one);
-	each_chunk(d, sample_one);
+	for (struct fah_collected *p = d->processes; p; p = p->next)
+		sample_in_order(d, p);
 	fah_writer_flush(d->w);
 	each_chunk(d, give_one);
 }

@@ -41,7 +41,8 @@ struct fah_chunk {
 	_Atomic uint32_t state;
 	_Atomic uint32_t used;	  /* bytes of data[] that hold whole records */
 	_Atomic uint32_t drained; /* the collector's: bytes of data[] it has taken */
-	uint32_t reserved;
+	_Atomic uint32_t
+		order; /* counts up with each taking: a thread's chunks in the order of time */
 	uint8_t data[FAH_CHUNK_SIZE - 16];
 };
 
