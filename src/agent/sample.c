@@ -15,8 +15,9 @@
 #include <ucontext.h>
 
 #define DROP_MAX (4 * FAH_VARINT_MAX)
-#define REST 10 /* a handler that took d is not called again before 10 d: at most a tenth is ours \
-		 */
+#define REST \
+	10 /* a handler that took d is not called again before 10 d: at most a tenth is ours \
+	    */
 
 static void count_drop(enum fah_drop reason)
 {

@@ -14,17 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FAH_PY_MAX_FRAMES 2048      /* kept of one stack: the innermost ones */
-#define FAH_PY_MAX_WALK 200000      /* frames followed at all */
-#define FAH_PY_MAX_THREADS 100000   /* thread states followed */
+#define FAH_PY_MAX_FRAMES 2048	  /* kept of one stack: the innermost ones */
+#define FAH_PY_MAX_WALK 200000	  /* frames followed at all */
+#define FAH_PY_MAX_THREADS 100000 /* thread states followed */
 #define FAH_PY_MAX_INTERPRETERS 1000
 #define FAH_PY_NOT_STARTED UINT32_MAX /* struct fah_py_frame.instr: no instruction yet */
 
 /* How a version stores the lines of a code object. */
 enum fah_py_lines {
-	FAH_PY_LINES_LNOTAB = 1,  /* 3.8, 3.9 */
-	FAH_PY_LINES_310 = 2,     /* 3.10: co_linetable of PEP 626 */
-	FAH_PY_LINES_311 = 3,     /* 3.11+: locations with columns */
+	FAH_PY_LINES_LNOTAB = 1, /* 3.8, 3.9 */
+	FAH_PY_LINES_310 = 2,	 /* 3.10: co_linetable of PEP 626 */
+	FAH_PY_LINES_311 = 3,	 /* 3.11+: locations with columns */
 };
 
 /* Offsets and facts of one CPython build; from the generated table or from _Py_DebugOffsets. */
@@ -47,8 +47,9 @@ bool fah_py_thread_is(const struct fah_mem *mem, const struct fah_py_layout *lay
 		      uint64_t tstate, uint64_t pthread_id);
 
 struct fah_py_frame {
-	uint64_t code;  /* address of the code object; its type was checked */
-	uint32_t instr; /* byte offset of the current instruction in co_code, or FAH_PY_NOT_STARTED */
+	uint64_t code;	/* address of the code object; its type was checked */
+	uint32_t instr; /* byte offset of the current instruction in co_code, or FAH_PY_NOT_STARTED
+			 */
 	uint32_t entry; /* nonzero: C code called this frame (a boundary between eval loops) */
 	uint64_t ident; /* changes when a freed code object's address is used by another one */
 };
@@ -56,11 +57,11 @@ struct fah_py_frame {
 /* Why a walk was given up; the order is the order of the counters in reports. */
 enum fah_py_doubt {
 	FAH_PY_DOUBT_NONE = 0,
-	FAH_PY_DOUBT_FAULT = 1,  /* a pointer led nowhere */
-	FAH_PY_DOUBT_FRAME = 2,  /* a frame outside the data stack, or not tiling it */
-	FAH_PY_DOUBT_CODE = 3,   /* an executable that is no code object */
-	FAH_PY_DOUBT_LOOP = 4,   /* a chain without end */
-	FAH_PY_DOUBT_MOVED = 5,  /* outside reading: the thread ran on meanwhile */
+	FAH_PY_DOUBT_FAULT = 1, /* a pointer led nowhere */
+	FAH_PY_DOUBT_FRAME = 2, /* a frame outside the data stack, or not tiling it */
+	FAH_PY_DOUBT_CODE = 3,	/* an executable that is no code object */
+	FAH_PY_DOUBT_LOOP = 4,	/* a chain without end */
+	FAH_PY_DOUBT_MOVED = 5, /* outside reading: the thread ran on meanwhile */
 	FAH_PY_DOUBT_COUNT = 6,
 };
 
@@ -74,9 +75,9 @@ struct fah_py_walk; /* defined in cpython/walk.h */
  * The Python stack of tstate, innermost first, into walk->frames[0..walk->n_frames). Own thread
  * (interrupted) or a stopped or blocked one. 0: proved, may be empty (n_frames 0: no Python frame).
  * FAH_ERR_DOUBT: not proved, walk->doubt says why, drop the sample. walk->truncated: outer frames
- * beyond FAH_PY_MAX_FRAMES were left out. walk->leaf_call: the innermost frame's current instruction is
- * a call, so C code is running on its behalf. walk->recovered: the newest frame was half made, and
- * the stack is its caller's.
+ * beyond FAH_PY_MAX_FRAMES were left out. walk->leaf_call: the innermost frame's current
+ * instruction is a call, so C code is running on its behalf. walk->recovered: the newest frame was
+ * half made, and the stack is its caller's.
  */
 int fah_py_walk_thread(struct fah_py_walk *walk, const struct fah_mem *mem,
 		       const struct fah_py_layout *layout, uint64_t tstate);
@@ -84,7 +85,7 @@ int fah_py_walk_thread(struct fah_py_walk *walk, const struct fah_mem *mem,
 /* What is worth keeping of a code object: addresses, to be read with fah_py_read_*. */
 struct fah_py_code {
 	uint64_t filename, name, qualname; /* str objects; qualname 0 before 3.11 */
-	uint64_t linetable;                /* bytes object */
+	uint64_t linetable;		   /* bytes object */
 	int32_t firstlineno;
 	uint32_t flags; /* co_flags */
 };
@@ -104,12 +105,13 @@ int fah_py_bytes_span(const struct fah_mem *mem, const struct fah_py_layout *lay
 		      size_t max, uint64_t *ret_data, size_t *ret_len);
 
 struct fah_py_position {
-	int32_t line;              /* 0: none */
-	int32_t end_line;          /* = line where the table has no columns */
+	int32_t line;		    /* 0: none */
+	int32_t end_line;	    /* = line where the table has no columns */
 	int32_t column, end_column; /* bytes, from 0; -1: unknown */
 };
 
-/* The source position of an instruction (byte offset or FAH_PY_NOT_STARTED). 0 or FAH_ERR_FORMAT. */
+/* The source position of an instruction (byte offset or FAH_PY_NOT_STARTED). 0 or FAH_ERR_FORMAT.
+ */
 int fah_py_position(enum fah_py_lines kind, const uint8_t *table, size_t len, int32_t firstlineno,
 		    uint32_t instr, struct fah_py_position *ret);
 

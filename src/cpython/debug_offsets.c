@@ -13,11 +13,13 @@
 #define COOKIE 0x7970677562656478ull /* "xdebugpy" */
 #define WORDS_MAX 128
 
-/* Index of each number that we use, in words from the start of _PyRuntime. 0: not in that version. */
+/* Index of each number that we use, in words from the start of _PyRuntime. 0: not in that version.
+ */
 struct words {
 	uint8_t minor;
 	uint8_t runtime_size, interpreters_head;
-	uint8_t interp_size, interp_next, threads_head, gc, ceval_gil, gil_state, gil_locked, gil_holder;
+	uint8_t interp_size, interp_next, threads_head, gc, ceval_gil, gil_state, gil_locked,
+		gil_holder;
 	uint8_t ts_size, ts_next, ts_interp, current_frame, base_frame, thread_id, chunk, exc_state;
 	uint8_t frame_size, previous, executable, instr_ptr, localsplus, owner, stackpointer;
 	uint8_t code_size, filename, name, qualname, linetable, firstlineno, code_adaptive;
@@ -31,58 +33,152 @@ struct words {
 static const struct words words_of[] = {
 	{
 		.minor = 13,
-		.runtime_size = 3, .interpreters_head = 5,
-		.interp_size = 6, .interp_next = 8, .threads_head = 9, .gc = 10, .ceval_gil = 14,
-		.gil_state = 15, .gil_locked = 17, .gil_holder = 18,
-		.ts_size = 19, .ts_next = 21, .ts_interp = 22, .current_frame = 23, .thread_id = 24,
+		.runtime_size = 3,
+		.interpreters_head = 5,
+		.interp_size = 6,
+		.interp_next = 8,
+		.threads_head = 9,
+		.gc = 10,
+		.ceval_gil = 14,
+		.gil_state = 15,
+		.gil_locked = 17,
+		.gil_holder = 18,
+		.ts_size = 19,
+		.ts_next = 21,
+		.ts_interp = 22,
+		.current_frame = 23,
+		.thread_id = 24,
 		.chunk = 26,
-		.frame_size = 28, .previous = 29, .executable = 30, .instr_ptr = 31, .localsplus = 32,
+		.frame_size = 28,
+		.previous = 29,
+		.executable = 30,
+		.instr_ptr = 31,
+		.localsplus = 32,
 		.owner = 33,
-		.code_size = 34, .filename = 35, .name = 36, .qualname = 37, .linetable = 38,
-		.firstlineno = 39, .code_adaptive = 43,
-		.object_size = 44, .ob_type = 45, .type_size = 46, .tp_name = 47,
-		.bytes_size = 64, .bytes_ob_size = 65, .bytes_data = 66,
-		.str_size = 67, .str_state = 68, .str_length = 69, .str_ascii_size = 70,
-		.gc_size = 71, .gc_collecting = 72,
+		.code_size = 34,
+		.filename = 35,
+		.name = 36,
+		.qualname = 37,
+		.linetable = 38,
+		.firstlineno = 39,
+		.code_adaptive = 43,
+		.object_size = 44,
+		.ob_type = 45,
+		.type_size = 46,
+		.tp_name = 47,
+		.bytes_size = 64,
+		.bytes_ob_size = 65,
+		.bytes_data = 66,
+		.str_size = 67,
+		.str_state = 68,
+		.str_length = 69,
+		.str_ascii_size = 70,
+		.gc_size = 71,
+		.gc_collecting = 72,
 	},
 	{
 		.minor = 14,
-		.runtime_size = 3, .interpreters_head = 5,
-		.interp_size = 6, .interp_next = 8, .threads_head = 9, .gc = 11, .ceval_gil = 15,
-		.gil_state = 16, .gil_locked = 18, .gil_holder = 19,
-		.ts_size = 22, .ts_next = 24, .ts_interp = 25, .current_frame = 26, .thread_id = 27,
+		.runtime_size = 3,
+		.interpreters_head = 5,
+		.interp_size = 6,
+		.interp_next = 8,
+		.threads_head = 9,
+		.gc = 11,
+		.ceval_gil = 15,
+		.gil_state = 16,
+		.gil_locked = 18,
+		.gil_holder = 19,
+		.ts_size = 22,
+		.ts_next = 24,
+		.ts_interp = 25,
+		.current_frame = 26,
+		.thread_id = 27,
 		.chunk = 29,
-		.frame_size = 31, .previous = 32, .executable = 33, .instr_ptr = 34, .localsplus = 35,
-		.owner = 36, .stackpointer = 37,
-		.code_size = 39, .filename = 40, .name = 41, .qualname = 42, .linetable = 43,
-		.firstlineno = 44, .code_adaptive = 48,
-		.object_size = 50, .ob_type = 51, .type_size = 52, .tp_name = 53,
-		.bytes_size = 74, .bytes_ob_size = 75, .bytes_data = 76,
-		.str_size = 77, .str_state = 78, .str_length = 79, .str_ascii_size = 80,
-		.gc_size = 81, .gc_collecting = 82,
-		.gen_size = 83, .gen_iframe = 85,
+		.frame_size = 31,
+		.previous = 32,
+		.executable = 33,
+		.instr_ptr = 34,
+		.localsplus = 35,
+		.owner = 36,
+		.stackpointer = 37,
+		.code_size = 39,
+		.filename = 40,
+		.name = 41,
+		.qualname = 42,
+		.linetable = 43,
+		.firstlineno = 44,
+		.code_adaptive = 48,
+		.object_size = 50,
+		.ob_type = 51,
+		.type_size = 52,
+		.tp_name = 53,
+		.bytes_size = 74,
+		.bytes_ob_size = 75,
+		.bytes_data = 76,
+		.str_size = 77,
+		.str_state = 78,
+		.str_length = 79,
+		.str_ascii_size = 80,
+		.gc_size = 81,
+		.gc_collecting = 82,
+		.gen_size = 83,
+		.gen_iframe = 85,
 	},
 	{
 		.minor = 15,
-		.runtime_size = 3, .interpreters_head = 5,
-		.interp_size = 6, .interp_next = 8, .threads_head = 9, .gc = 11, .ceval_gil = 15,
-		.gil_state = 16, .gil_locked = 18, .gil_holder = 19,
-		.ts_size = 22, .ts_next = 24, .ts_interp = 25, .current_frame = 26, .base_frame = 27,
-		.thread_id = 30, .chunk = 32, .exc_state = 37,
-		.frame_size = 39, .previous = 40, .executable = 41, .instr_ptr = 42, .localsplus = 43,
-		.owner = 44, .stackpointer = 45,
-		.code_size = 47, .filename = 48, .name = 49, .qualname = 50, .linetable = 51,
-		.firstlineno = 52, .code_adaptive = 56,
-		.object_size = 58, .ob_type = 59, .type_size = 60, .tp_name = 61,
-		.bytes_size = 86, .bytes_ob_size = 87, .bytes_data = 88,
-		.str_size = 89, .str_state = 90, .str_length = 91, .str_ascii_size = 92,
+		.runtime_size = 3,
+		.interpreters_head = 5,
+		.interp_size = 6,
+		.interp_next = 8,
+		.threads_head = 9,
+		.gc = 11,
+		.ceval_gil = 15,
+		.gil_state = 16,
+		.gil_locked = 18,
+		.gil_holder = 19,
+		.ts_size = 22,
+		.ts_next = 24,
+		.ts_interp = 25,
+		.current_frame = 26,
+		.base_frame = 27,
+		.thread_id = 30,
+		.chunk = 32,
+		.exc_state = 37,
+		.frame_size = 39,
+		.previous = 40,
+		.executable = 41,
+		.instr_ptr = 42,
+		.localsplus = 43,
+		.owner = 44,
+		.stackpointer = 45,
+		.code_size = 47,
+		.filename = 48,
+		.name = 49,
+		.qualname = 50,
+		.linetable = 51,
+		.firstlineno = 52,
+		.code_adaptive = 56,
+		.object_size = 58,
+		.ob_type = 59,
+		.type_size = 60,
+		.tp_name = 61,
+		.bytes_size = 86,
+		.bytes_ob_size = 87,
+		.bytes_data = 88,
+		.str_size = 89,
+		.str_state = 90,
+		.str_length = 91,
+		.str_ascii_size = 92,
 		.str_compact_size = 93,
-		.gc_size = 94, .gc_collecting = 95,
-		.gen_size = 99, .gen_iframe = 101,
+		.gc_size = 94,
+		.gc_collecting = 95,
+		.gen_size = 99,
+		.gen_iframe = 101,
 	},
 };
 
-/* A number inside a structure: *ret = offset where need bytes from there lie below size, else bad. */
+/* A number inside a structure: *ret = offset where need bytes from there lie below size, else bad.
+ */
 static void take(const uint64_t *w, uint8_t at, uint8_t size_at, uint32_t need, uint64_t most,
 		 uint32_t *ret, bool *bad)
 {
@@ -113,7 +209,8 @@ int fah_py_debug_offsets_apply(struct fah_py_layout *ret, const struct fah_mem *
 	if (w[0] != COOKIE || w[1] != ret->version_hex || w[2] != 0 /* free-threaded */)
 		return FAH_ERR_UNKNOWN_PYTHON;
 
-	take(w, at->interpreters_head, at->runtime_size, 16, 1u << 26, &ret->runtime_interpreters_head, &bad);
+	take(w, at->interpreters_head, at->runtime_size, 16, 1u << 26,
+	     &ret->runtime_interpreters_head, &bad);
 	take(w, at->interp_next, at->interp_size, 8, 1u << 26, &ret->interp_next, &bad);
 	take(w, at->threads_head, at->interp_size, 8, 1u << 26, &ret->interp_threads_head, &bad);
 	take(w, at->ceval_gil, at->interp_size, 8, 1u << 26, &ret->interp_gil, &bad);
@@ -181,7 +278,8 @@ int fah_py_debug_offsets_apply(struct fah_py_layout *ret, const struct fah_mem *
 	take(w, at->str_ascii_size, at->str_size, 0, 256, &ret->str_ascii_size, &bad);
 	take(w, at->str_compact_size, at->str_size, 0, 256, &ret->str_compact_size, &bad);
 	if (at->gen_iframe != 0)
-		take(w, at->gen_iframe, at->gen_size, ret->frame_slots * 8, 4096, &ret->gen_iframe, &bad);
+		take(w, at->gen_iframe, at->gen_size, ret->frame_slots * 8, 4096, &ret->gen_iframe,
+		     &bad);
 	if (ret->gen_iframe < 48)
 		return FAH_ERR_UNKNOWN_PYTHON;
 	ret->gen_exc = ret->gen_iframe - 32;

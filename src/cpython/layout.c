@@ -12,9 +12,10 @@
 static bool fits(const struct fah_py_layout *l)
 {
 	const uint32_t code[] = {
-		l->co_filename, l->co_name, l->co_qualname, l->co_linetable, l->co_code, l->ob_type,
-		l->ob_size, l->co_firstlineno, l->co_flags, l->co_framesize, l->co_nlocalsplus,
-		l->co_stacksize, l->co_firsttraceable,
+		l->co_filename,	      l->co_name,      l->co_qualname,	  l->co_linetable,
+		l->co_code,	      l->ob_type,      l->ob_size,	  l->co_firstlineno,
+		l->co_flags,	      l->co_framesize, l->co_nlocalsplus, l->co_stacksize,
+		l->co_firsttraceable,
 	};
 	const uint32_t frame[] = {l->f_previous, l->f_code, l->f_instr, l->f_stack, l->f_owner};
 	uint32_t head = l->frames_kind == FAH_PY_FRAMES_OBJECT ? l->f_instr + 4 : l->f_localsplus;

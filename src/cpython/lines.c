@@ -79,8 +79,8 @@ static int64_t get_svarint6(struct fah_cursor *c)
 }
 
 /*
- * 3.11+: entries of a head byte (1 | code in 4 bits | units of code - 1 in 3 bits) and what the code
- * says: short columns, one line with columns, long, no columns, nothing.
+ * 3.11+: entries of a head byte (1 | code in 4 bits | units of code - 1 in 3 bits) and what the
+ * code says: short columns, one line with columns, long, no columns, nothing.
  */
 static int position_311(const uint8_t *table, size_t len, int64_t line, uint32_t instr,
 			struct fah_py_position *ret)
@@ -141,7 +141,8 @@ static int position_311(const uint8_t *table, size_t len, int64_t line, uint32_t
 int fah_py_position(enum fah_py_lines kind, const uint8_t *table, size_t len, int32_t firstlineno,
 		    uint32_t instr, struct fah_py_position *ret)
 {
-	/* A frame that has not started stands where its function is defined, as Python itself says. */
+	/* A frame that has not started stands where its function is defined, as Python itself says.
+	 */
 	if (instr == FAH_PY_NOT_STARTED)
 		return set_line(firstlineno, ret);
 	switch (kind) {

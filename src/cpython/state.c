@@ -14,8 +14,10 @@ int fah_py_gil_holder(const struct fah_mem *mem, const struct fah_py_layout *lay
 	int32_t locked;
 
 	if (layout->interp_gil != 0) {
-		if (fah_load(mem, runtime_addr + layout->runtime_interpreters_main, &interp, 8) < 0 ||
-		    interp == 0 || fah_load(mem, interp + layout->interp_gil, &gil, 8) < 0 || gil == 0)
+		if (fah_load(mem, runtime_addr + layout->runtime_interpreters_main, &interp, 8) <
+			    0 ||
+		    interp == 0 || fah_load(mem, interp + layout->interp_gil, &gil, 8) < 0 ||
+		    gil == 0)
 			return FAH_ERR_FAULT;
 	}
 	const struct fah_piece pieces[] = {

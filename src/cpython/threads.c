@@ -1,8 +1,8 @@
 /*
  * threads.c - finding a thread's state: the runtime's interpreters, each one's list of states.
  *
- * The lists may change under us (another thread starts or ends): each step is bounded, and what is found
- * is what fah_py_thread_is checks again at each sample.
+ * The lists may change under us (another thread starts or ends): each step is bounded, and what is
+ * found is what fah_py_thread_is checks again at each sample.
  */
 #include "core/err.h"
 #include "cpython/layout.h"

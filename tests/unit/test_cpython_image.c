@@ -1,7 +1,7 @@
 /*
  * Walks over memory that is wrong in every way: random, with pointers that lead back into it, cut,
- * failing now and then. Whatever it holds, a walk ends, with a stack or with a doubt, and touches nothing
- * outside its own structures (ASan). Seeds are fixed.
+ * failing now and then. Whatever it holds, a walk ends, with a stack or with a doubt, and touches
+ * nothing outside its own structures (ASan). Seeds are fixed.
  */
 #include "core/err.h"
 #include "cpython/walk.h"
@@ -128,7 +128,8 @@ static void test_walks_end(void **state)
 			if (seed % 4)
 				help(image, &layout, BASE + 64);
 			image->fail_one_in = seed % 5 == 0 ? 50 : 0;
-			for (int again = 0; again < 2; again++) { /* with the hints of the last walk */
+			for (int again = 0; again < 2;
+			     again++) { /* with the hints of the last walk */
 				err = fah_py_walk_thread(walk, &mem, &layout, BASE + 4096);
 				assert_true(err == 0 || err == FAH_ERR_DOUBT);
 				assert_true(walk->n_frames <= FAH_PY_MAX_FRAMES);
@@ -153,7 +154,8 @@ static void test_walks_end(void **state)
 			put(image, BASE + 16384 + layout.ob_type, BASE + 64, 8);
 			put(image, BASE + 16384 + layout.co_code, BASE + 20480, 8);
 			put(image, BASE + 20480 + layout.ob_size, 100, 8);
-			assert_int_equal(fah_py_walk_thread(walk, &mem, &layout, BASE + 4096), FAH_ERR_DOUBT);
+			assert_int_equal(fah_py_walk_thread(walk, &mem, &layout, BASE + 4096),
+					 FAH_ERR_DOUBT);
 			assert_int_equal(walk->doubt, FAH_PY_DOUBT_LOOP);
 		}
 	}
@@ -188,7 +190,8 @@ static void test_strings_and_threads(void **state)
 			fill(image, seed);
 			n = fah_py_read_str(&mem, &layout, BASE + seed % 512 * 8, exact, cap);
 			assert_true(n <= (int)cap);
-			n = fah_py_bytes_span(&mem, &layout, BASE + seed % 512 * 8, 1000, &data, &len);
+			n = fah_py_bytes_span(&mem, &layout, BASE + seed % 512 * 8, 1000, &data,
+					      &len);
 			assert_true(n < 0 || len <= 1000);
 			fah_py_code_read(&mem, &layout, BASE + seed * 16, &code);
 			fah_py_find_thread(&mem, &layout, BASE, seed, &found);
@@ -221,7 +224,11 @@ static void test_debug_offsets(void **state)
 			fill(image, seed);
 			for (uint64_t i = 0; i < 128; i++) { /* mostly plausible numbers */
 				r = next(&image->seed);
-				put(image, BASE + i * 8, r % 50 == 0 ? r : r % 3 ? r % 32 * 8 : 100000, 8);
+				put(image, BASE + i * 8,
+				    r % 50 == 0 ? r
+				    : r % 3	? r % 32 * 8
+						: 100000,
+				    8);
 			}
 			put(image, BASE, 0x7970677562656478ull, 8);
 			put(image, BASE + 8, hex, 8);
@@ -230,15 +237,20 @@ static void test_debug_offsets(void **state)
 				accepted++;
 		}
 		put(image, BASE + 16, 1, 8); /* free-threaded */
-		assert_int_equal(fah_py_layout_init(&layout, &mem, hex, BASE), FAH_ERR_UNKNOWN_PYTHON);
+		assert_int_equal(fah_py_layout_init(&layout, &mem, hex, BASE),
+				 FAH_ERR_UNKNOWN_PYTHON);
 		put(image, BASE + 16, 0, 8);
 		put(image, BASE + 8, hex + 0x100, 8); /* of another version */
-		assert_int_equal(fah_py_layout_init(&layout, &mem, hex, BASE), FAH_ERR_UNKNOWN_PYTHON);
+		assert_int_equal(fah_py_layout_init(&layout, &mem, hex, BASE),
+				 FAH_ERR_UNKNOWN_PYTHON);
 	}
 	assert_int_equal(accepted, 0);
-	assert_int_equal(fah_py_layout_init(&layout, &mem, 0x030712f0, BASE), FAH_ERR_UNKNOWN_PYTHON);
-	assert_int_equal(fah_py_layout_init(&layout, &mem, 0x031000f0, BASE), FAH_ERR_UNKNOWN_PYTHON);
-	assert_int_equal(fah_py_layout_init(&layout, &mem, 0x030d00a1, BASE), FAH_ERR_UNKNOWN_PYTHON);
+	assert_int_equal(fah_py_layout_init(&layout, &mem, 0x030712f0, BASE),
+			 FAH_ERR_UNKNOWN_PYTHON);
+	assert_int_equal(fah_py_layout_init(&layout, &mem, 0x031000f0, BASE),
+			 FAH_ERR_UNKNOWN_PYTHON);
+	assert_int_equal(fah_py_layout_init(&layout, &mem, 0x030d00a1, BASE),
+			 FAH_ERR_UNKNOWN_PYTHON);
 	assert_int_equal(fah_py_layout_init(&layout, &mem, 0x030b02f0, BASE), 0);
 	assert_int_equal(layout.lines_kind, FAH_PY_LINES_311);
 	free(image);

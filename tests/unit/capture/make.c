@@ -59,7 +59,8 @@ static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 	nodes[2] = fah_writer_node(w, nodes[1], native, 301);
 	nodes[3] = fah_writer_node(w, nodes[0], parse, 23);
 
-	fah_writer_sample(w, main_thread, 16345678, 3998123, FAH_IN_PYTHON | FAH_SAMPLE_RAN_ON, nodes[1]);
+	fah_writer_sample(w, main_thread, 16345678, 3998123, FAH_IN_PYTHON | FAH_SAMPLE_RAN_ON,
+			  nodes[1]);
 	fah_writer_sample(w, main_thread, 20346000, 4000321, FAH_IN_NATIVE, nodes[2]);
 	fah_writer_sample(w, main_thread, 20346000, 0, FAH_IN_SYSTEM | FAH_SAMPLE_TRUNCATED,
 			  nodes[3]);

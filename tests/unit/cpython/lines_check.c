@@ -55,18 +55,23 @@ int main(void)
 			if (fread(&want, sizeof(want), 1, stdin) != 1)
 				return 2;
 			memset(&have, 0x55, sizeof(have));
-			err = fah_py_position(h.kind, table, h.table_len, h.firstlineno, i * 2, &have);
+			err = fah_py_position(h.kind, table, h.table_len, h.firstlineno, i * 2,
+					      &have);
 			if ((err < 0 || memcmp(&want, &have, sizeof(want)) != 0) && wrong++ < 10)
-				fprintf(stderr, "code %lu, instruction %u: %d, line %d-%d column %d-%d, "
-					"Python says %d-%d %d-%d\n", codes, i, err, have.line, have.end_line,
-					have.column, have.end_column, want.line, want.end_line, want.column,
+				fprintf(stderr,
+					"code %lu, instruction %u: %d, line %d-%d column %d-%d, "
+					"Python says %d-%d %d-%d\n",
+					codes, i, err, have.line, have.end_line, have.column,
+					have.end_column, want.line, want.end_line, want.column,
 					want.end_column);
 		}
 		if (h.rows > 0 && h.kind != FAH_PY_LINES_LNOTAB &&
-		    fah_py_position(h.kind, table, h.table_len, h.firstlineno, h.rows * 2, &have) == 0 &&
+		    fah_py_position(h.kind, table, h.table_len, h.firstlineno, h.rows * 2, &have) ==
+			    0 &&
 		    wrong++ < 10)
 			fprintf(stderr, "code %lu: a position behind its end\n", codes);
-		if (fah_py_position(h.kind, table, h.table_len, h.firstlineno, FAH_PY_NOT_STARTED, &have) != 0 ||
+		if (fah_py_position(h.kind, table, h.table_len, h.firstlineno, FAH_PY_NOT_STARTED,
+				    &have) != 0 ||
 		    have.line != (h.firstlineno > 0 ? h.firstlineno : 0))
 			wrong++;
 		damage(&h, table, &seed);

@@ -3,8 +3,8 @@
  *
  * Called directly it walks the caller's own thread. With probe_start it also walks in a signal
  * handler, at a rate that no one would use on real programs, and keeps every distinct stack
- * it accepted, for the test to judge. Plain C without Python headers, and without symbols that an old
- * glibc lacks; all addresses come from the test.
+ * it accepted, for the test to judge. Plain C without Python headers, and without symbols that an
+ * old glibc lacks; all addresses come from the test.
  */
 #include "core/err.h"
 #include "core/sys.h"
@@ -127,8 +127,10 @@ API int probe_string(uint64_t code_addr, int which, char *buf, size_t cap)
 	if (err < 0)
 		return err;
 	return fah_py_read_str(&mem, &layout,
-			       which == 0 ? code.filename : which == 1 ? code.name : code.qualname, buf,
-			       cap);
+			       which == 0   ? code.filename
+			       : which == 1 ? code.name
+					    : code.qualname,
+			       buf, cap);
 }
 
 API int probe_str(uint64_t str, char *buf, size_t cap)
@@ -162,7 +164,8 @@ API int probe_line(uint64_t code_addr, uint32_t instr)
 	if (err == 0)
 		err = fah_load(&mem, data, table, len);
 	if (err == 0)
-		err = fah_py_position(layout.lines_kind, table, len, code.firstlineno, instr, &position);
+		err = fah_py_position(layout.lines_kind, table, len, code.firstlineno, instr,
+				      &position);
 	return err < 0 ? err : position.line;
 }
 
@@ -318,7 +321,8 @@ static void handler(int sig, siginfo_t *info, void *context)
 	arm(); /* not a periodic timer: the program goes on however slow this was */
 }
 
-/* After each instruction, whatever it was: the trap flag is put into the flags that the thread resumes with. */
+/* After each instruction, whatever it was: the trap flag is put into the flags that the thread
+ * resumes with. */
 static void step_handler(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *resumed = context;
@@ -335,7 +339,8 @@ static void step_handler(int sig, siginfo_t *info, void *context)
 
 static int begin(uint32_t skip)
 {
-	if (fah_py_find_thread(&mem, &layout, runtime, (uint64_t)pthread_self(), &sampled_tstate) < 0)
+	if (fah_py_find_thread(&mem, &layout, runtime, (uint64_t)pthread_self(), &sampled_tstate) <
+	    0)
 		return -1;
 	memset(&stats, 0, sizeof(stats));
 	memset(stacks, 0, STACKS * sizeof(*stacks));
@@ -345,7 +350,8 @@ static int begin(uint32_t skip)
 	return 0;
 }
 
-/* Samples the calling thread period_ns after each sample from now on; skip: enum fah_py_test_skip. */
+/* Samples the calling thread period_ns after each sample from now on; skip: enum fah_py_test_skip.
+ */
 API int probe_start(uint64_t period_ns, uint32_t skip)
 {
 	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
