@@ -6,6 +6,7 @@ import zlib
 import pytest
 from support import capture, stacks
 from support.run import TARGETS
+from test_adversarial import VICTIMS
 
 REENTER = str(TARGETS / "reenter.py")
 
@@ -89,17 +90,25 @@ def test_a_wrong_stack_is_found(wrong, says):
     assert len(found) == 1 and says in found[0], found
 
 
+def test_a_library_function_may_be_outermost_at_the_end_only():
+    it = made(GOOD)
+    it.functions.append(capture.Function("/usr/lib/python3.11/x.py", "closing", "closing", 1))
+    it.nodes.append((0, len(it.functions) - 1, 1))
+    it.samples.append((1, 10, 0, 0, len(it.nodes) - 1))
+    assert stacks.impossible(it) == []
+    it.samples.append((1, 20, 0, 0, len(it.nodes) - 2))
+    assert len(stacks.impossible(it)) == 1
+
+
 def test_a_truncated_stack_may_begin_anywhere_but_must_go_on_right():
     assert stacks.impossible(made(GOOD[2:], capture.TRUNCATED)) == []
     assert stacks.impossible(made([GOOD[2], frame("half_b", 1)], capture.TRUNCATED)) != []
 
 
-@pytest.mark.parametrize("path", sorted(TARGETS.glob("*.py")), ids=lambda path: path.stem)
-def test_every_function_of_a_victim_says_who_calls_it(path):
-    rules = stacks.rules_of(str(path))
-    if not rules.callers:
-        pytest.skip("not a victim of the stack check")
-    assert rules.unannotated() == []
+@pytest.mark.parametrize("name", sorted(VICTIMS) + ["victim"])
+def test_every_function_of_a_victim_says_who_calls_it(name):
+    rules = stacks.rules_of(str(TARGETS / (name + ".py")))
+    assert rules.callers and rules.unannotated() == []
 
 
 def test_the_reader_reads_the_golden_file_as_the_document_explains_it():

@@ -94,7 +94,7 @@ def drain_e():  # from: main
     return plain, deep, list(fixed)
 
 
-def ping_f():  # from: send_f
+def ping_f():  # from: send_f, main
     got = 0
     while True:
         got = yield step_f(got)
@@ -120,7 +120,7 @@ def again_g(gen):  # from: passed_g
     return next(gen)
 
 
-def count_g():  # from: passed_g, again_g, pass_g
+def count_g():  # from: passed_g, again_g, pass_g, main
     n = 0
     while True:
         n += 1

@@ -5,7 +5,7 @@ Every function of a victim says at the end of its `def` (lambda, class) line who
     def key_a(x):  # from: sort_a
 
 A generator or coroutine runs when it is resumed and, from 3.11 on, when it is made: both callers are
-named. Names are those of functions of the same file; `name@file.py` is one elsewhere, `root` is "nobody,
+named; one that is left in a local variable is closed by the caller of the function that had it. Names are those of functions of the same file; `name@file.py` is one elsewhere, `root` is "nobody,
 it is the outermost frame", `any` is "anyone" (finalisers and signal handlers run anywhere).
 tests/e2e/support/stacks.py holds every recorded stack against these comments.
 """

@@ -26,6 +26,7 @@ ROOTS = {
     "_find_and_load": "<frozen importlib._bootstrap>",  # a sub-interpreter's start
     "_install": "<frozen importlib._bootstrap>",
     "_install_external_importers": "<frozen importlib._bootstrap>",
+    "search_function": "encodings/__init__.py",  # the same, for its streams
     "_remove": "_weakrefset.py",  # callbacks of weak references
 }
 # Who may call a function of numbered code, by its name without the number.
@@ -37,6 +38,9 @@ MADE_PAIRS = {
     "Holder": {"<module>"},
     "<genexpr>": {"outer"},
 }
+
+
+LIBRARY_ROOT = " outermost, in the middle of the run"
 
 
 class Rules:
@@ -126,7 +130,7 @@ def check_frame(function: Function, line: int, caller: Optional[Function]) -> Op
         if caller is None and function.name != "<module>":
             place = ROOTS.get(function.name)
             if place is None or not function.file.endswith(place):
-                return "%s (%s) outermost" % (function.name, function.file)
+                return "%s (%s)%s" % (function.name, function.file, LIBRARY_ROOT)
         return None
     rules = rules_of(victim)
     if function.name == "<module>":
@@ -164,16 +168,32 @@ def impossible(capture: Capture) -> List[str]:
             verdicts[node, whole] = bad
         return bad
 
+    ends = last_of_program(capture)
     found: Dict[str, int] = {}
-    for _thread, _time, _cpu, flags, node in capture.samples:
+    for thread, time, _cpu, flags, node in capture.samples:
         bad = verdict(node, not flags & TRUNCATED)
+        if bad and bad.endswith(LIBRARY_ROOT) and time > ends.get(capture.threads[thread][0], 0):
+            continue  # the interpreter's end: exit functions and finalisers have no caller
         if bad:
-            found.setdefault("%s: %s" % (bad, show(capture, node)), 0)
-            found["%s: %s" % (bad, show(capture, node))] += 1
+            text = "%s: %s" % (bad, show(capture, node))
+            found[text] = found.get(text, 0) + 1
     return [
         "%d x %s" % (count, text)
         for text, count in sorted(found.items(), key=lambda item: -item[1])
     ]
+
+
+def last_of_program(capture: Capture) -> Dict[int, int]:
+    """By process: the time of the last sample of the program's own code."""
+    roots = [""]  # by node: the outermost function's name
+    for parent, function, _line in capture.nodes[1:]:
+        roots.append(roots[parent] or capture.functions[function].name)
+    ends: Dict[int, int] = {}
+    for thread, time, _cpu, _flags, node in capture.samples:
+        if roots[node] == "<module>":
+            process = capture.threads[thread][0]
+            ends[process] = max(time, ends.get(process, 0))
+    return ends
 
 
 def show(capture: Capture, node: int) -> str:
