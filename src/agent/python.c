@@ -22,9 +22,41 @@ struct hook_entry {
 
 static int on_event(const char *event, void *args, void *data);
 
+static uint64_t hook_link; /* see find_link */
+
+static uint64_t address(const char *name)
+{
+	return (uint64_t)(uintptr_t)fah_global(name);
+}
+
 bool fah_python_present(void)
 {
 	return fah_global("PySys_AddAuditHook") != NULL;
+}
+
+/*
+ * The word in _PyRuntime that leads to our entry of the list of hooks, or 0. Asked right after the
+ * entry was added: nothing else runs yet, and most of _PyRuntime is still empty.
+ */
+static uint64_t find_link(void)
+{
+	uint64_t words[64], at, runtime = address("_PyRuntime");
+	struct hook_entry e;
+
+	for (at = runtime; runtime && at < runtime + RUNTIME_SCAN; at += sizeof(words)) {
+		if (fah_load(&fah_mem_self, at, words, sizeof(words)) < 0)
+			return 0;
+		for (unsigned i = 0; i < 64; i++) {
+			/* with other hooks in front of ours we stay linked: slower, not wrong */
+			if (words[i] < 4096 || words[i] & 7 ||
+			    fah_load(&fah_mem_self, words[i], &e, sizeof(e)) < 0)
+				continue;
+			if (e.hook == (uint64_t)(uintptr_t)on_event &&
+			    e.data == (uint64_t)(uintptr_t)&fah_agent)
+				return at + i * 8;
+		}
+	}
+	return 0;
 }
 
 void fah_python_watch(void)
@@ -32,33 +64,21 @@ void fah_python_watch(void)
 	int (*add)(hook_fn, void *) =
 		(int (*)(hook_fn, void *))(uintptr_t)fah_global("PySys_AddAuditHook");
 
-	add(on_event, &fah_agent);
+	if (add(on_event, &fah_agent) == 0)
+		hook_link = find_link();
 }
 
-/*
- * Take our entry out of the list of hooks, whose head is somewhere in _PyRuntime: the word
- * through which our entry can be reached. One store; the entry itself is never freed.
- */
+/* Take our entry out of the list: one store; the entry itself is never freed. */
 static void unlink_hook(void)
 {
-	uint64_t words[64], at;
 	struct hook_entry e;
+	uint64_t entry;
 
-	for (at = fah_agent.runtime; at < fah_agent.runtime + RUNTIME_SCAN; at += sizeof(words)) {
-		if (fah_load(&fah_mem_self, at, words, sizeof(words)) < 0)
-			return;
-		for (unsigned i = 0; i < 64; i++) {
-			/* with other hooks in front of ours we stay linked: slower, not wrong */
-			if (words[i] < 4096 || words[i] & 7 ||
-			    fah_load(&fah_mem_self, words[i], &e, sizeof(e)) < 0)
-				continue;
-			if (e.hook == (uint64_t)(uintptr_t)on_event &&
-			    e.data == (uint64_t)(uintptr_t)&fah_agent) {
-				*(uint64_t *)(uintptr_t)(at + i * 8) = e.next;
-				return;
-			}
-		}
-	}
+	if (!hook_link || fah_load(&fah_mem_self, hook_link, &entry, 8) < 0 ||
+	    fah_load(&fah_mem_self, entry, &e, sizeof(e)) < 0)
+		return;
+	if (e.hook == (uint64_t)(uintptr_t)on_event && e.data == (uint64_t)(uintptr_t)&fah_agent)
+		*(uint64_t *)(uintptr_t)hook_link = e.next;
 }
 
 /* PY_VERSION_HEX of the running interpreter; from its text before 3.11. */
@@ -94,11 +114,6 @@ static void refuse(const char *reason)
 	atomic_store(&head->status, FAH_AGENT_REFUSED);
 }
 
-static uint64_t address(const char *name)
-{
-	return (uint64_t)(uintptr_t)fah_global(name);
-}
-
 /* Everything that must hold before the first sample. The reason where something does not. */
 static const char *prepare(void)
 {
@@ -131,10 +146,8 @@ static void start(void)
 {
 	const char *reason;
 
-	fah_agent.runtime = address("_PyRuntime");
 	fah_own_pid();
-	if (fah_agent.runtime)
-		unlink_hook();
+	unlink_hook();
 	reason = prepare();
 	if (fah_segment_start() < 0)
 		return; /* no room for a single segment: the collector sees that none came */
