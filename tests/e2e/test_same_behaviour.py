@@ -190,7 +190,9 @@ def test_interrupt_from_the_terminal_ends_the_program_and_keeps_the_report(
     program, some_python, tmp_path
 ):
     """^C goes to the whole foreground group: the program decides, the profiler stays to write."""
-    path = script(tmp_path, "import time\nprint('ready', flush=True)\ntime.sleep(60)\n")
+    path = script(
+        tmp_path, "import time\nprint('ready', flush=True)\nwhile True:\n    time.sleep(0.01)\n"
+    )
     process = tool.start(profile_command(some_python, [path], ["-q"]), tmp_path, some_python)
     assert process.stdout.readline() == b"ready\n"
     os.killpg(process.pid, signal.SIGINT)

@@ -1,8 +1,9 @@
 """Children by every way there is; each child works in a function of its own name.
 
-  usage: family.py            all of them
-         family.py burn NAME  one child's work
+usage: family.py            all of them
+       family.py burn NAME  one child's work
 """
+
 import multiprocessing
 import os
 import subprocess
@@ -20,8 +21,22 @@ def burn():
     return n
 
 
-NAMES = ["fork", "fork_exec", "posix_spawn", "system", "popen", "shell", "run", "popen_env", "no_close",
-         "exec", "pool_fork", "pool_spawn", "pool_forkserver", "grandchild"]
+NAMES = [
+    "fork",
+    "fork_exec",
+    "posix_spawn",
+    "system",
+    "popen",
+    "shell",
+    "run",
+    "popen_env",
+    "no_close",
+    "exec",
+    "pool_fork",
+    "pool_spawn",
+    "pool_forkserver",
+    "grandchild",
+]
 for _name in NAMES:  # burn_fork, burn_system ...: the name tells whose work a sample is
     exec("def burn_%s():\n    return burn()\n" % _name)
 
@@ -59,7 +74,9 @@ def by_exec(name):
     """execvpe with an environment of its own: the program's, and no more."""
     pid = os.fork()
     if pid == 0:
-        os.execvpe(sys.executable, command(name), {"PATH": os.environ.get("PATH", ""), "ONLY": "this"})
+        os.execvpe(
+            sys.executable, command(name), {"PATH": os.environ.get("PATH", ""), "ONLY": "this"}
+        )
     return os.waitpid(pid, 0)[1]
 
 
@@ -73,21 +90,34 @@ def by_pool(name, method):
 
 def by_grandchild(name):
     """Python starts a shell, which starts Python: the shell is not Python, and passes it on."""
-    return subprocess.run(["sh", "-c", "true; %s; exit $?" % quoted(name)], stdout=subprocess.PIPE).stdout
+    return subprocess.run(
+        ["sh", "-c", "true; %s; exit $?" % quoted(name)], stdout=subprocess.PIPE
+    ).stdout
 
 
 def main():
     results = [
         ("fork", by_fork("fork")),
         ("fork_exec", by_fork_exec("fork_exec")),
-        ("posix_spawn", os.waitpid(os.posix_spawn(sys.executable, command("posix_spawn"),
-                                                  os.environ), 0)[1]),
+        (
+            "posix_spawn",
+            os.waitpid(os.posix_spawn(sys.executable, command("posix_spawn"), os.environ), 0)[1],
+        ),
         ("system", os.system(quoted("system") + " >/dev/null")),
         ("popen", os.popen(quoted("popen")).read()),
         ("shell", subprocess.call(quoted("shell") + " >/dev/null", shell=True)),
-        ("run", subprocess.run(command("run"), stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout),
-        ("popen_env", subprocess.run(command("popen_env"), env={"A": "1"}, stdout=subprocess.PIPE).stdout),
-        ("no_close", subprocess.run(command("no_close"), close_fds=False, stdout=subprocess.PIPE).stdout),
+        (
+            "run",
+            subprocess.run(command("run"), stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout,
+        ),
+        (
+            "popen_env",
+            subprocess.run(command("popen_env"), env={"A": "1"}, stdout=subprocess.PIPE).stdout,
+        ),
+        (
+            "no_close",
+            subprocess.run(command("no_close"), close_fds=False, stdout=subprocess.PIPE).stdout,
+        ),
         ("exec", by_exec("exec")),
         ("pool_fork", by_pool("pool_fork", "fork")),
         ("pool_spawn", by_pool("pool_spawn", "spawn")),

@@ -1,8 +1,9 @@
 """Starts a command by every way Python has and prints what it said, exactly.
 
-  usage: spawn.py COMMAND [ARG]...            each way in turn
-         spawn.py --chroot ROOT COMMAND ...   in a child that has changed its root
+usage: spawn.py COMMAND [ARG]...            each way in turn
+       spawn.py --chroot ROOT COMMAND ...   in a child that has changed its root
 """
+
 import os
 import subprocess
 import sys
@@ -36,7 +37,9 @@ def ways(command):
     yield "no close_fds", lambda: subprocess.run(command, close_fds=False).returncode
     yield "shell", lambda: subprocess.call(" ".join("'%s'" % part for part in command), shell=True)
     yield "system", lambda: os.system(" ".join("'%s'" % part for part in command)) >> 8
-    yield "popen", lambda: print(os.popen(" ".join("'%s'" % part for part in command)).read(), flush=True) or 0
+    yield "popen", lambda: print(
+        os.popen(" ".join("'%s'" % part for part in command)).read(), flush=True
+    ) or 0
     yield "posix_spawn", lambda: os.waitpid(os.posix_spawn(path, command, env), 0)[1] >> 8
     yield "posix_spawnp", lambda: os.waitpid(os.posix_spawnp(path, command, env), 0)[1] >> 8
     yield "spawnv", lambda: os.spawnv(os.P_WAIT, path, command)
@@ -60,7 +63,10 @@ def in_root(root, command):
 def main(args):
     if args[0] == "--chroot":
         said("chroot, execv", lambda: in_root(args[1], args[2:]))
-        said("chroot, run", lambda: subprocess.run(args[2:], preexec_fn=lambda: os.chroot(args[1])).returncode)
+        said(
+            "chroot, run",
+            lambda: subprocess.run(args[2:], preexec_fn=lambda: os.chroot(args[1])).returncode,
+        )
         said("chroot program", lambda: subprocess.run(["chroot", args[1]] + args[2:]).returncode)
         return
     for way, run in ways(args):

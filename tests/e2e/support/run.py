@@ -209,7 +209,7 @@ def copy_tool(folder: Path) -> Path:
 
 @lru_cache(maxsize=None)
 def starts_in(root: str) -> bool:
-    """Whether the program, built against this machine's C library, starts in another root at all."""
+    """Whether the program, built against this machine's C library, starts in that root."""
     if root == "/" or not BINARY.exists():
         return True
     inside = Python("probe", (), root, "")

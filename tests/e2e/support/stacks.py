@@ -16,19 +16,17 @@ from support.run import TARGETS
 
 FROM = re.compile(r"#\s*from:\s*(.*)$")
 MADE = re.compile(r"(?:<made-(\d+)>|made_(\d+)\.py)$")
-# Outermost frames that are the interpreter's own doing.
-ROOTS = {
-    "_bootstrap": "threading.py",  # a thread of threading
-    "_shutdown": "threading.py",  # the interpreter's end
-    "_python_exit": "thread.py",
-    "_run_exitfuncs": "",
-    "__init__": "<frozen importlib._bootstrap_external>",  # the loader of __main__
-    "_find_and_load": "<frozen importlib._bootstrap>",  # a sub-interpreter's start
-    "_install": "<frozen importlib._bootstrap>",
-    "_install_external_importers": "<frozen importlib._bootstrap>",
-    "search_function": "encodings/__init__.py",  # the same, for its streams
-    "_remove": "_weakrefset.py",  # callbacks of weak references
-}
+# Outermost frames that are the interpreter's own doing: names, or all of a file, that its C code
+# calls: a thread's start, the interpreter's end, a sub-interpreter's start, weak references.
+ROOTS = {"_bootstrap": "threading.py", "_shutdown": "threading.py", "_python_exit": "thread.py"}
+ROOT_FILES = (
+    "<frozen importlib._bootstrap>",
+    "<frozen importlib._bootstrap_external>",
+    "/codecs.py",
+    "/encodings/__init__.py",
+    "/encodings/utf_8.py",
+    "/_weakrefset.py",
+)
 # Who may call a function of numbered code, by its name without the number.
 MADE_PAIRS = {
     "outer": {"call_made", "call_outer", "<module>"},
@@ -129,7 +127,8 @@ def check_frame(function: Function, line: int, caller: Optional[Function]) -> Op
     if victim is None:
         if caller is None and function.name != "<module>":
             place = ROOTS.get(function.name)
-            if place is None or not function.file.endswith(place):
+            ours = place is not None and function.file.endswith(place)
+            if not ours and not function.file.endswith(ROOT_FILES):
                 return "%s (%s)%s" % (function.name, function.file, LIBRARY_ROOT)
         return None
     rules = rules_of(victim)
