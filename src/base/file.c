@@ -90,17 +90,20 @@ int fah_file_read_regular(const char *path, size_t max, char **ret, size_t *ret_
 static int make_dir(const char *path, mode_t mode)
 {
 	struct stat st;
+	int why;
 
 	if (mkdir(path, mode) == 0)
 		return 0;
+	why = errno;
 	if (errno != EEXIST && errno != EROFS && errno != EACCES && errno != EPERM)
 		return FAH_ERR_SYS;
 	/* A folder above may be there while we may not make one beside it: EROFS comes first. */
 	if (stat(path, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
 			return 0;
-		errno = ENOTDIR;
+		why = ENOTDIR;
 	}
+	errno = why;
 	return FAH_ERR_SYS;
 }
 

@@ -225,21 +225,17 @@ static int run(const struct job *job, struct fah_runfolder *folder, struct fah_r
 	char capture[FAH_RUN_PATH_MAX + 64], cwd[FAH_RUN_PATH_MAX] = "",
 					     script[FAH_RUN_PATH_MAX] = "";
 	_cleanup_(fah_freep) char **argv = program_argv(job);
+	/* clang-format off */
 	const char *meta[] = {
-		"command",
-		job->command,
-		"cwd",
-		cwd,
-		"root",
-		cwd,
-		"script",
-		script,
-		"python",
-		job->python,
-		job->code ? "code" : NULL,
-		job->code,
+		"command", job->command,
+		"cwd", cwd,
+		"root", cwd,
+		"script", script,
+		"python", job->python,
+		job->code ? "code" : job->file ? "file" : NULL, job->code ? job->code : job->file,
 		NULL,
 	};
+	/* clang-format on */
 	struct fah_run_options opt = {
 		.argv = argv,
 		.capture_path = fah_runfolder_file(folder, "profile.fah", capture),

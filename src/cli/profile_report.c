@@ -86,7 +86,7 @@ static int report(const struct fah_runfolder *folder, const struct fah_run_resul
 	_cleanup_(fah_profile_freep) struct fah_profile *p = NULL;
 	_cleanup_(fah_strbuf_release) struct fah_strbuf line = FAH_STRBUF_INIT;
 	struct fah_report_options o = {0};
-	char path[FAH_RUN_PATH_MAX + 64];
+	char path[FAH_RUN_PATH_MAX + 64], copy[FAH_RUN_PATH_MAX + 64];
 	struct scope scope;
 	int err, err_lines;
 
@@ -101,6 +101,12 @@ static int report(const struct fah_runfolder *folder, const struct fah_run_resul
 	o.root = fah_profile_meta(p, "root");
 	o.scope = &scope.scope;
 	o.utf8 = true; /* files are UTF-8 */
+	o.copy_of[0] = fah_profile_meta(p, "code") ? "<string>" : fah_profile_meta(p, "file");
+	o.copy_of[1] = fah_profile_meta(p, "script");
+	if (o.copy_of[0])
+		o.copy = fah_runfolder_file(
+			folder,
+			fah_profile_meta(p, "code") ? "code.py" : fah_basename(o.copy_of[0]), copy);
 	err = write_file(folder, "profile_summary.txt", fah_report_summary, p, &o);
 	err_lines = write_file(folder, "profile_results.txt", fah_report_lines, p, &o);
 	if (err == 0)

@@ -182,6 +182,16 @@ static void put_functions(struct table *tb, const struct fah_profile *p,
 	}
 }
 
+/* Where to read a file: what was run may have been changed or removed since. */
+static const char *source_path(const struct fah_report_options *o, const struct fah_file_cost *file)
+{
+	for (int i = 0; i < 2 && o->copy; i++)
+		if (o->copy_of[i] &&
+		    (!strcmp(file->path, o->copy_of[i]) || !strcmp(file->abspath, o->copy_of[i])))
+			return o->copy;
+	return file->abspath;
+}
+
 static int put_file(struct fah_text *t, const struct fah_profile *p,
 		    const struct fah_file_cost *file)
 {
@@ -192,7 +202,8 @@ static int put_file(struct fah_text *t, const struct fah_profile *p,
 	char digits[16];
 	int room, err;
 
-	err = fah_source_init(&source, file->abspath, start ? strtoull(start, NULL, 10) : 0);
+	err = fah_source_init(&source, source_path(t->o, file),
+			      start ? strtoull(start, NULL, 10) : 0);
 	if (err < 0)
 		return err;
 	for (size_t i = 0; i < file->n_lines; i++) {

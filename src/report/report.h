@@ -21,6 +21,9 @@ struct fah_report_options {
 	const char *root; /* absolute folder that paths are shown relative to; NULL: none */
 	const struct fah_scope *scope; /* NULL: everything */
 	const char *command;	       /* the first line; NULL: what the capture says */
+	/* The program's code as it was when the run began, and the names that the capture may have
+	 * for it (its path as it was given, and resolved); NULL: none. */
+	const char *copy, *copy_of[2];
 	const char *note; /* a line of its own below the totals, e.g. of the logs; NULL: none */
 };
 
