@@ -84,7 +84,8 @@ static char **join(char *const env[], void *room)
 
 static bool follows(int dirfd, const char *path, int flags, char *const env[])
 {
-	return fah_agent.preload[0] && path && count(env) < MAX_ENV &&
+	/* a profiler that the program starts puts its own in: what it starts is its, not ours */
+	return fah_agent.preload[0] && path && count(env) < MAX_ENV && !find(env, FAH_ENV_CONFIG) &&
 	       fah_program_takes_preload(dirfd, path, flags);
 }
 

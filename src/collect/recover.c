@@ -77,7 +77,7 @@ int fah_recover(const char *given)
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
 	char partial[FAH_SESSION_PATH_MAX], work[FAH_SESSION_PATH_MAX],
 		work_partial[FAH_SESSION_PATH_MAX];
-	struct leftover l = {0};
+	struct leftover l = {.session.lock_fd = -1};
 	char path[FAH_SESSION_PATH_MAX - 32];
 	struct fah_record rec;
 	int err;

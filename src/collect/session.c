@@ -5,10 +5,12 @@
 #include "core/err.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -64,14 +66,22 @@ static int room_in(const char *dir)
 static int make_dir(struct fah_session *s)
 {
 	const char *override = getenv("FIXINGAHOLE_SESSION_DIR"), *tmp = getenv("TMPDIR");
+	char lock[FAH_SESSION_PATH_MAX + 16];
 	const char *base = override		 ? override
 			   : room_in("/dev/shm") ? "/dev/shm"
 			   : tmp		 ? tmp
 						 : "/tmp";
 
-	snprintf(s->dir, sizeof(s->dir), "%s/fixingahole-XXXXXX", base);
+	fah_session_expire(base);
+	snprintf(s->dir, sizeof(s->dir), "%s/" FAH_SESSION_PREFIX "XXXXXX", base);
 	if (!mkdtemp(s->dir))
 		return FAH_ERR_SYS;
+	snprintf(lock, sizeof(lock), "%s/" FAH_SESSION_LOCK, s->dir);
+	s->lock_fd = open(lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (s->lock_fd < 0 || flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+		fah_session_remove(s);
+		return FAH_ERR_SYS;
+	}
 	/* a program started as root may give up its rights and fork: its children must still get in
 	 */
 	if (geteuid() == 0)
@@ -106,7 +116,14 @@ void fah_session_remove(const struct fah_session *s)
 {
 	char path[FAH_SESSION_PATH_MAX + 16];
 
+	int saved = errno;
+
 	snprintf(path, sizeof(path), "%s/" AGENT_LINK, s->dir);
 	unlink(path);
+	snprintf(path, sizeof(path), "%s/" FAH_SESSION_LOCK, s->dir);
+	unlink(path);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
 	rmdir(s->dir);
+	errno = saved;
 }

@@ -10,6 +10,7 @@
 
 struct fah_session {
 	char dir[FAH_SESSION_PATH_MAX];
+	int lock_fd; /* held as long as the run: tells a living session from a leftover; -1: none */
 	char agent[FAH_SESSION_PATH_MAX]; /* path without characters that LD_PRELOAD splits at */
 };
 
@@ -21,5 +22,13 @@ struct fah_session {
 int fah_session_init(struct fah_session *s);
 /* Remove the folder with what we put there; segments of others' making stay. */
 void fah_session_remove(const struct fah_session *s);
+
+/*
+ * Leftovers of killed runs in base that nobody asked for in a day: removed, where they are this
+ * user's, their collector is gone and none of their programs lives. (expire.c)
+ */
+void fah_session_expire(const char *base);
+#define FAH_SESSION_PREFIX "fixingahole-"
+#define FAH_SESSION_LOCK "lock"
 
 #endif
