@@ -2,7 +2,8 @@
 """Runs one check of src/cpython on every Python of tools/pythons:
 run.py truth|storm|step|caught|lines|offsets LIBRARY LINES_CHECK
 
-truth: our walk against the interpreter's own answer. storm: walks at 5 kHz, 2 s. step: a walk after
+truth: our walk against the interpreter's own answer. storm: walks at 5 kHz, 2 s (300 s
+with FAH_FULL set). step: a walk after
 each instruction. caught: the same with checks left out, which must be seen. lines: line tables.
 offsets: tools/gen-offsets --check. A Python that can't be entered is said and skipped.
 """
@@ -13,6 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+STORM_SECONDS = "300" if os.environ.get("FAH_FULL") else "2"  # the long form: a million walks a Python
 
 
 def pythons():
@@ -39,7 +41,7 @@ def command(root, path, script, *args):
 
 def run(words, **kwargs):
     return subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          universal_newlines=True, timeout=300, **kwargs)
+                          universal_newlines=True, timeout=1200, **kwargs)
 
 
 def lines(words, checker):
@@ -63,7 +65,7 @@ def main():
         if what == "truth":
             words = command(root, path, "walk_truth.py", library)
         elif what == "storm":
-            words = command(root, path, "walk_storm.py", library, "2")
+            words = command(root, path, "walk_storm.py", library, STORM_SECONDS)
         elif what == "step":
             words = command(root, path, "walk_storm.py", library, "step")
         elif what == "caught":
