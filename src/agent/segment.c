@@ -92,7 +92,7 @@ static struct segment *make_segment(uint32_t n)
 {
 	uint32_t pid = (uint32_t)FAH_SYS0(SYS_getpid);
 	uint64_t mono = fah_now_mono();
-	char path[FAH_PATH_MAX + 80];
+	static char path[FAH_PATH_MAX + 80]; /* `growing` is held; an alternate stack may be 8 kB */
 	long fd, p = -ENOSPC;
 
 	segment_path(path, pid, mono, n);
