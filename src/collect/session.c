@@ -73,6 +73,8 @@ static int make_dir(struct fah_session *s)
 						 : "/tmp";
 
 	fah_session_expire(base);
+	/* 0700: what another user could put there, or cut short, we would map. A program that gives
+	 * up its rights and forks is not followed for that. */
 	snprintf(s->dir, sizeof(s->dir), "%s/" FAH_SESSION_PREFIX "XXXXXX", base);
 	if (!mkdtemp(s->dir))
 		return FAH_ERR_SYS;
@@ -82,10 +84,6 @@ static int make_dir(struct fah_session *s)
 		fah_session_remove(s);
 		return FAH_ERR_SYS;
 	}
-	/* a program started as root may give up its rights and fork: its children must still get in
-	 */
-	if (geteuid() == 0)
-		chmod(s->dir, 01733);
 	return 0;
 }
 
