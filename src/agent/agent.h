@@ -51,11 +51,15 @@ void fah_env_take(void);
 #define FAH_ENV_CONFIG "FIXINGAHOLE_AGENT="
 #define FAH_ENV_PRELOAD "LD_PRELOAD="
 
+/* exec.c */
+void fah_exec_forked(void); /* in a fork's child */
+
 /* program.c: may this program (path as the kernel would open it) be started with the agent? */
 bool fah_program_takes_preload(int dirfd, const char *path, int flags);
 
 /* real.c: the functions that ours stand in front of; NULL where libc has none. */
 void *fah_real(const char *name);
+void fah_real_setup(void);
 void *
 fah_global(const char *name); /* anything of the program, such as the C API; NULL: not there */
 

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 
 #define SLOTS 65536u
-#define SLOTS_FULL (SLOTS / 4 * 3)
+#define SLOTS_FULL (SLOTS / 2)
 #define PROBES 32u
 #define LINES_MAX (1u << 20) /* longest line table kept */
 #define LINES_PART 8192u
@@ -157,11 +157,15 @@ uint32_t fah_codes_id(struct fah_thread_state *t, const struct fah_py_frame *fra
 		id = atomic_load(&slots[at].id);
 		if (id && atomic_load(&epoch) == e)
 			return id;
-		break; /* another thread is at it, or the table was emptied: define it once more */
+		if (!id)
+			mine = &slots[at]; /* whoever claimed it is at it, or has failed: both ids
+					      hold */
+		break;
 	}
 	id = atomic_fetch_add(&next_id, 1);
 	if (!define(t, id, frame->code, ret_drop)) {
-		/* the claim stays without an id: whoever comes next defines it */
+		/* the claim stays without an id: whoever comes next defines it, and stores its own
+		 */
 		return 0;
 	}
 	if (mine && atomic_load(&epoch) == e)

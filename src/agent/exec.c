@@ -18,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_ENV 100000 /* beyond that the child goes without us rather than the stack overflow */
+#define MAX_ROOM \
+	(128u << 10) /* of stack for a child's environment: beyond that it goes without us */
 
 extern char **environ;
 
@@ -82,10 +83,21 @@ static char **join(char *const env[], void *room)
 	return out;
 }
 
+/* A sanitizer's runtime that is preloaded insists on being the first. */
+static bool preloads_sanitizer(char *const env[])
+{
+	const char *theirs = find(env, FAH_ENV_PRELOAD);
+
+	return theirs && (strstr(theirs, "libasan") || strstr(theirs, "libtsan") ||
+			  strstr(theirs, "liblsan") || strstr(theirs, "libhwasan") ||
+			  strstr(theirs, "libclang_rt"));
+}
+
 static bool follows(int dirfd, const char *path, int flags, char *const env[])
 {
 	/* a profiler that the program starts puts its own in: what it starts is its, not ours */
-	return fah_agent.preload[0] && path && count(env) < MAX_ENV && !find(env, FAH_ENV_CONFIG) &&
+	return fah_agent.preload[0] && path && joined_size(env) < MAX_ROOM &&
+	       !find(env, FAH_ENV_CONFIG) && !preloads_sanitizer(env) &&
 	       fah_program_takes_preload(dirfd, path, flags);
 }
 
@@ -153,15 +165,13 @@ FAH_AGENT_EXPORT int execv(const char *path, char *const argv[])
 
 FAH_AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const env[])
 {
-	static int (*real)(const char *, char *const[], char *const[]);
+	int (*real)(const char *, char *const[], char *const[]) =
+		(int (*)(const char *, char *const[], char *const[]))(uintptr_t)fah_real("execvpe");
 	char buf[FAH_PATH_MAX], **child;
 	const char *path = on_path(file, buf, sizeof(buf));
 	bool ignored;
 	int ret;
 
-	if (!real)
-		real = (int (*)(const char *, char *const[], char *const[]))(uintptr_t)fah_real(
-			"execvpe");
 	if (!real) {
 		errno = ENOSYS;
 		return -1;
@@ -278,10 +288,8 @@ FAH_AGENT_EXPORT int posix_spawn(pid_t *pid, const char *path,
 				 const posix_spawnattr_t *attr, char *const argv[],
 				 char *const env[])
 {
-	static spawn_fn real;
+	spawn_fn real = (spawn_fn)(uintptr_t)fah_real("posix_spawn");
 
-	if (!real)
-		real = (spawn_fn)(uintptr_t)fah_real("posix_spawn");
 	return spawn(real, pid, path, path, actions, attr, argv, env);
 }
 
@@ -290,12 +298,67 @@ FAH_AGENT_EXPORT int posix_spawnp(pid_t *pid, const char *file,
 				  const posix_spawnattr_t *attr, char *const argv[],
 				  char *const env[])
 {
-	static spawn_fn real;
+	spawn_fn real = (spawn_fn)(uintptr_t)fah_real("posix_spawnp");
 	char buf[FAH_PATH_MAX];
 
-	if (!real)
-		real = (spawn_fn)(uintptr_t)fah_real("posix_spawnp");
 	return spawn(real, pid, file, on_path(file, buf, sizeof(buf)), actions, attr, argv, env);
+}
+
+/*
+ * system() by several threads at once: the first ignores SIGINT and SIGQUIT, the last sets them
+ * back. No handler comes here, so a short spin is no harm.
+ */
+static struct {
+	atomic_flag lock;
+	int users;
+	struct sigaction old_int, old_quit;
+} shells = {.lock = ATOMIC_FLAG_INIT};
+
+static void shells_enter(struct sigaction *ret_int, struct sigaction *ret_quit)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	sigemptyset(&ignore.sa_mask);
+	while (atomic_flag_test_and_set(&shells.lock))
+		;
+	if (shells.users++ == 0) {
+		sigaction(SIGINT, &ignore, &shells.old_int);
+		sigaction(SIGQUIT, &ignore, &shells.old_quit);
+	}
+	*ret_int = shells.old_int;
+	*ret_quit = shells.old_quit;
+	atomic_flag_clear(&shells.lock);
+}
+
+static void shells_leave(void)
+{
+	while (atomic_flag_test_and_set(&shells.lock))
+		;
+	if (--shells.users == 0) {
+		sigaction(SIGINT, &shells.old_int, NULL);
+		sigaction(SIGQUIT, &shells.old_quit, NULL);
+	}
+	atomic_flag_clear(&shells.lock);
+}
+
+void fah_exec_forked(void)
+{
+	shells.users = 0;
+	atomic_flag_clear(&shells.lock);
+}
+
+static int run_shell(const char *command, const posix_spawnattr_t *attr)
+{
+	char *argv[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
+			(char *)(uintptr_t)command, NULL};
+	int status = -1;
+	pid_t pid, got;
+
+	if (posix_spawn(&pid, "/bin/sh", NULL, attr, argv, environ))
+		return 127 << 8; /* as if the shell could not run */
+	while ((got = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+		;
+	return got < 0 ? -1 : status;
 }
 
 /*
@@ -304,26 +367,18 @@ FAH_AGENT_EXPORT int posix_spawnp(pid_t *pid, const char *file,
  */
 FAH_AGENT_EXPORT int system(const char *command)
 {
-	static int (*real)(const char *);
-	char *argv[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
-			(char *)(uintptr_t)command, NULL};
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
+	int (*real)(const char *) = (int (*)(const char *))(uintptr_t)fah_real("system");
+	struct sigaction old_int, old_quit;
 	sigset_t block, old_mask, defaults;
 	posix_spawnattr_t attr;
-	int status = -1, err;
-	pid_t pid, got;
+	int status, saved;
 
-	if (!real)
-		real = (int (*)(const char *))(uintptr_t)fah_real("system");
 	if (!command || !fah_agent.preload[0])
 		return real ? real(command) : 0;
-
-	sigemptyset(&ignore.sa_mask);
 	sigemptyset(&block);
 	sigaddset(&block, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &block, &old_mask);
-	sigaction(SIGINT, &ignore, &old_int);
-	sigaction(SIGQUIT, &ignore, &old_quit);
+	shells_enter(&old_int, &old_quit);
 
 	sigemptyset(&defaults);
 	if (old_int.sa_handler != SIG_IGN)
@@ -334,21 +389,11 @@ FAH_AGENT_EXPORT int system(const char *command)
 	posix_spawnattr_setsigmask(&attr, &old_mask);
 	posix_spawnattr_setsigdefault(&attr, &defaults);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-	err = posix_spawn(&pid, "/bin/sh", NULL, &attr, argv, environ);
+	status = run_shell(command, &attr);
+	saved = errno;
 	posix_spawnattr_destroy(&attr);
-	if (err) {
-		status = 127 << 8; /* as if the shell could not run */
-	} else {
-		while ((got = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-			;
-		if (got < 0)
-			status = -1;
-	}
-
-	sigaction(SIGINT, &old_int, NULL);
-	sigaction(SIGQUIT, &old_quit, NULL);
-	err = errno;
+	shells_leave();
 	sigprocmask(SIG_SETMASK, &old_mask, NULL);
-	errno = err;
+	errno = saved;
 	return status;
 }

@@ -27,6 +27,7 @@ void fah_own_pid(void)
 /* The child goes on in a segment of its own, made when its first sample comes. */
 static void on_fork_child(void)
 {
+	fah_exec_forked();
 	if (!atomic_load(&fah_agent.active))
 		return;
 	fah_segment_forked();
@@ -40,6 +41,7 @@ __attribute__((constructor)) static void on_load(void)
 {
 	fah_agent.load_mono_ns = fah_now_mono();
 	fah_env_take();
+	fah_real_setup();
 	if (!fah_agent.preload[0] || !fah_python_present())
 		return;
 	fah_thread_setup();

@@ -212,10 +212,8 @@ void fah_sample_take(void *ucontext)
 		return;
 	}
 	/* a fork's child makes its own segment at its first sample */
-	if (!fah_segment_head() && fah_segment_start() < 0) {
-		fah_timer_stop();
-		return;
-	}
+	if (!fah_segment_head() && fah_segment_start() < 0)
+		return; /* no room, or another thread is at it: the CPU goes to the next sample */
 	t = fah_thread_current();
 	if (!t) {
 		count_drop(FAH_DROP_NO_ROOM);

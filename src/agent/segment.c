@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 struct segment {
 	struct fah_segment_head head;
@@ -24,6 +25,8 @@ struct segment {
 static struct segment *_Atomic segments[FAH_SEGMENTS_MAX];
 static _Atomic uint32_t n_segments;
 static _Atomic uint32_t next_order = 1;
+static _Atomic uint64_t retry_ns; /* no new segment before this */
+#define RETRY_NS 1000000000u
 static _Atomic bool growing; /* one thread makes a segment; the others drop meanwhile */
 
 static char *put_number(char *p, uint64_t v)
@@ -93,8 +96,13 @@ static struct segment *make_segment(uint32_t n)
 	uint32_t pid = (uint32_t)FAH_SYS0(SYS_getpid);
 	uint64_t mono = fah_now_mono();
 	static char path[FAH_PATH_MAX + 80]; /* `growing` is held; an alternate stack may be 8 kB */
+	uint64_t limit[2];
 	long fd, p = -ENOSPC;
 
+	/* beyond the limit fallocate would send the program a signal that kills */
+	if (FAH_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, limit) == 0 &&
+	    limit[0] < sizeof(struct segment))
+		return NULL;
 	segment_path(path, pid, mono, n);
 	fd = FAH_SYS4(SYS_openat, AT_FDCWD, path,
 		      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -118,13 +126,20 @@ static bool grow(void)
 	struct segment *made = NULL;
 	bool expected = false;
 
-	if (n >= FAH_SEGMENTS_MAX || !atomic_compare_exchange_strong(&growing, &expected, true))
+	/* a full disk, or a folder that is gone: not again for each sample */
+	if (n >= FAH_SEGMENTS_MAX || fah_now_mono() < atomic_load(&retry_ns) ||
+	    !atomic_compare_exchange_strong(&growing, &expected, true))
 		return false;
-	if (atomic_load(&n_segments) == n)
-		made = make_segment(n);
+	if (atomic_load(&n_segments) != n) { /* another thread just did */
+		atomic_store(&growing, false);
+		return true;
+	}
+	made = make_segment(n);
 	if (made) {
 		atomic_store(&segments[n], made);
 		atomic_store(&n_segments, n + 1);
+	} else {
+		atomic_store(&retry_ns, fah_now_mono() + RETRY_NS);
 	}
 	atomic_store(&growing, false);
 	return made != NULL;
@@ -137,11 +152,15 @@ int fah_segment_start(void)
 
 void fah_segment_forked(void)
 {
-	uint32_t n = atomic_exchange(&n_segments, 0);
-
+	atomic_store(&n_segments, 0);
 	atomic_store(&growing, false);
-	while (n--)
-		FAH_SYS2(SYS_munmap, atomic_exchange(&segments[n], NULL), sizeof(struct segment));
+	/* all of them: another thread may have been about to count one when the process forked */
+	for (uint32_t i = 0; i < FAH_SEGMENTS_MAX; i++) {
+		struct segment *s = atomic_exchange(&segments[i], NULL);
+
+		if (s)
+			FAH_SYS2(SYS_munmap, s, sizeof(*s));
+	}
 }
 
 struct fah_segment_head *fah_segment_head(void)
@@ -223,8 +242,14 @@ uint8_t *fah_record_begin(struct fah_thread_state *t, size_t max)
 		if (!t->chunk)
 			return NULL;
 		if (sizeof(t->chunk->data) - atomic_load(&t->chunk->used) <
-		    need + THREAD_RECORD_MAX)
-			continue; /* an idle one, too full for this: it becomes FULL above */
+		    need + THREAD_RECORD_MAX) {
+			/* an idle one without room for both records: its next owner is the
+			 * collector */
+			atomic_store_explicit(&t->chunk->state, FAH_CHUNK_FULL,
+					      memory_order_release);
+			t->chunk = NULL;
+			continue;
+		}
 		t->n_last = 0;
 		t->chunk_time_ns = 0;
 		write_thread_record(t);

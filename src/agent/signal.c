@@ -20,11 +20,7 @@ static _Atomic bool installed;
 
 static sigaction_fn real_sigaction(void)
 {
-	static sigaction_fn real;
-
-	if (!real)
-		real = (sigaction_fn)(uintptr_t)fah_real("sigaction");
-	return real;
+	return (sigaction_fn)(uintptr_t)fah_real("sigaction");
 }
 
 static void chain(int sig, siginfo_t *si, void *uc)
@@ -116,7 +112,7 @@ FAH_AGENT_EXPORT int sigaction(int sig, const struct sigaction *act, struct siga
 
 FAH_AGENT_EXPORT handler_fn signal(int sig, handler_fn handler)
 {
-	static signal_fn real;
+	signal_fn real = (signal_fn)(uintptr_t)fah_real("signal");
 	struct sigaction act, old;
 
 	if (sig == FAH_SIGNAL && atomic_load(&installed)) {
@@ -126,8 +122,6 @@ FAH_AGENT_EXPORT handler_fn signal(int sig, handler_fn handler)
 		sigaction(sig, &act, &old);
 		return old.sa_handler;
 	}
-	if (!real)
-		real = (signal_fn)(uintptr_t)fah_real("signal");
 	if (!real) {
 		errno = ENOSYS;
 		return SIG_ERR;

@@ -101,9 +101,10 @@ static void on_thread_end(void *unused)
 	state = NULL;
 	if (!t)
 		return;
-	if (atomic_load(&fah_agent.pid) == (uint32_t)FAH_SYS0(SYS_getpid))
+	if (atomic_load(&fah_agent.pid) == (uint32_t)FAH_SYS0(SYS_getpid)) {
 		fah_sample_thread_end(t);
-	fah_chunk_release(t);
+		fah_chunk_release(t);
+	}
 	atomic_store(&t->used, false);
 }
 
@@ -215,6 +216,14 @@ struct fah_thread_state *fah_thread_current(void)
 	return t;
 }
 
+/* What pthread_create was asked to run, on its way into the new thread. */
+struct start {
+	_Atomic bool used;
+	void *(*routine)(void *);
+	void *arg;
+};
+static struct start starts[MAX_STARTS];
+
 /* Only the forking thread lives on in the child, without its timer and with a new CPU clock. */
 void fah_thread_forked(void)
 {
@@ -236,18 +245,12 @@ void fah_thread_forked(void)
 		state->chunk_time_ns = 0;
 		state->start_mono_ns = fah_now_mono();
 	}
+	for (int i = 0; i < MAX_STARTS; i++) /* those threads will never start here */
+		atomic_store(&starts[i].used, false);
 	timer = NO_TIMER;
 	begun = false;
 	fah_thread_begin();
 }
-
-/* What pthread_create was asked to run, on its way into the new thread. */
-struct start {
-	_Atomic bool used;
-	void *(*routine)(void *);
-	void *arg;
-};
-static struct start starts[MAX_STARTS];
 
 static void *run_thread(void *p)
 {
@@ -266,13 +269,11 @@ typedef int (*create_fn)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
 FAH_AGENT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 				    void *(*routine)(void *), void *arg)
 {
-	static create_fn real;
+	create_fn real = (create_fn)(uintptr_t)fah_real("pthread_create");
 	struct start *s = NULL;
 	bool expected;
 	int err;
 
-	if (!real)
-		real = (create_fn)(uintptr_t)fah_real("pthread_create");
 	if (!real)
 		return ENOSYS;
 	if (!atomic_load(&fah_agent.active))

@@ -259,8 +259,8 @@ static void give_back(struct fah_chunk_ctx *ctx, struct fah_chunk *c)
 	    ctx->taken != used(c))
 		return;
 	memset(ctx, 0, sizeof(*ctx));
+	atomic_store(&c->used, 0); /* first: a kill in between must not have it taken twice */
 	atomic_store(&c->drained, 0);
-	atomic_store(&c->used, 0);
 	atomic_store_explicit(&c->state, FAH_CHUNK_FREE, memory_order_release);
 }
 

@@ -50,13 +50,20 @@ static int set_environment(const struct fah_session *s, const struct fah_run_opt
 	return setenv("FIXINGAHOLE_AGENT", text, 1) < 0 ? FAH_ERR_SYS : 0;
 }
 
+/* What we were started with, which the program gets. */
+struct inherited {
+	sigset_t mask;
+	struct sigaction child; /* of SIGCHLD: where it is ignored, nobody can be waited for */
+};
+
 /* In the child: exec, or send errno to the parent. Never returns. */
 static void exec_program(const struct fah_session *s, const struct fah_run_options *opt,
-			 const sigset_t *mask, int fd)
+			 const struct inherited *in, int fd)
 {
 	int err;
 
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	sigaction(SIGCHLD, &in->child, NULL);
+	sigprocmask(SIG_SETMASK, &in->mask, NULL);
 	unsetenv("FIXINGAHOLE_TEST_HZ");
 	unsetenv("FIXINGAHOLE_SESSION_DIR");
 	errno = ENOMEM;
@@ -70,7 +77,7 @@ static void exec_program(const struct fah_session *s, const struct fah_run_optio
 }
 
 static pid_t start_program(const struct fah_session *s, const struct fah_run_options *opt,
-			   const sigset_t *mask, int *ret_errno)
+			   const struct inherited *in, int *ret_errno)
 {
 	int fds[2], err = 0;
 	pid_t pid;
@@ -82,7 +89,7 @@ static pid_t start_program(const struct fah_session *s, const struct fah_run_opt
 	}
 	pid = fork();
 	if (pid == 0)
-		exec_program(s, opt, mask, fds[1]);
+		exec_program(s, opt, in, fds[1]);
 	close(fds[1]);
 	do
 		n = pid > 0 ? read(fds[0], &err, sizeof(err)) : -1;
@@ -162,7 +169,8 @@ static int run_in(const struct fah_session *s, const struct fah_run_options *opt
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
 	uint64_t start, start_real = now_ns(CLOCK_REALTIME);
-	sigset_t signals, old;
+	struct inherited old;
+	sigset_t signals;
 	struct rusage usage;
 	pid_t pid;
 	int err = fah_writer_new(opt->capture_path, &w);
@@ -181,7 +189,8 @@ static int run_in(const struct fah_session *s, const struct fah_run_options *opt
 	sigaddset(&signals, SIGQUIT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, &old);
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old.child);
+	sigprocmask(SIG_BLOCK, &signals, &old.mask);
 	pid = start_program(s, opt, &old, &r->start_errno);
 	if (pid > 0) {
 		wait_and_drain(pid, d, &signals, &r->wait_status, &usage);
@@ -197,7 +206,8 @@ static int run_in(const struct fah_session *s, const struct fah_run_options *opt
 		r->capture_err = fah_writer_finish(w, &r->end, &r->loss);
 		r->capture_errno = errno;
 	}
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	sigaction(SIGCHLD, &old.child, NULL);
+	sigprocmask(SIG_SETMASK, &old.mask, NULL);
 	return 0;
 }
 
