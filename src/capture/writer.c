@@ -366,6 +366,11 @@ void fah_writer_process_end(struct fah_writer *w, const struct fah_process_end *
 	send(w, FAH_REC_PROCESS_END, &sb);
 }
 
+bool fah_writer_lost(const struct fah_writer *w)
+{
+	return w->sink.loss.records || w->sink.out.len;
+}
+
 void fah_writer_flush(struct fah_writer *w)
 {
 	send_all_samples(w);

@@ -9,6 +9,7 @@
 #ifndef FAH_CAPTURE_WRITER_H
 #define FAH_CAPTURE_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,9 @@ struct fah_write_loss {
  * (fah_writer_free).
  */
 int fah_writer_new(const char *path, struct fah_writer **ret);
+
+/* Whether anything was lost for want of space, or waits for it, after a flush. */
+bool fah_writer_lost(const struct fah_writer *w);
 
 /*
  * A record of another capture as it is, but for its END; called for all of them in order, on a

@@ -395,6 +395,6 @@ void fah_drain_finish(struct fah_drain *d)
 		if (p->done || !p->n_segments)
 			continue;
 		end_process(d, p);
-		fah_collected_close(p, true);
+		fah_collected_close(p, false);
 	}
 }

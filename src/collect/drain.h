@@ -30,7 +30,8 @@ int fah_drain_new(const char *session_dir, struct fah_writer *w, uint64_t start_
 void fah_drain_cycle(struct fah_drain *d);
 
 /*
- * The last cycle: agents are told to record no more, process ends are written, segments removed.
+ * The last cycle: agents are told to record no more, process ends are written. The segments' files
+ * stay, for whoever knows that the capture is safe.
  */
 void fah_drain_finish(struct fah_drain *d);
 

@@ -9,7 +9,6 @@
 #include "core/err.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,6 @@ FAH_DEFINE_FREEP(struct fah_drain *, fah_drain_free)
 struct leftover {
 	struct fah_session session;
 	uint64_t start_mono_ns;
-	long collector;
 };
 
 static void take_meta(struct leftover *l, const struct fah_str *key, const struct fah_str *value)
@@ -37,8 +35,6 @@ static void take_meta(struct leftover *l, const struct fah_str *key, const struc
 		strcpy(l->session.dir, text);
 	else if (key->len == 13 && !memcmp(key->p, "start_mono_ns", 13))
 		l->start_mono_ns = strtoull(text, NULL, 10);
-	else if (key->len == 13 && !memcmp(key->p, "collector_pid", 13))
-		l->collector = strtol(text, NULL, 10);
 }
 
 /* Is there something to add? Reads all of the capture, so its state is known afterwards. */
@@ -55,9 +51,8 @@ static bool needs_recovery(struct fah_reader *r, struct leftover *l)
 			take_meta(l, &key, &value);
 	}
 	fah_reader_state(r, &state);
-	return state.partial && !state.complete && l->session.dir[0] && l->collector > 0 &&
-	       access(l->session.dir, W_OK | X_OK) == 0 && kill((pid_t)l->collector, 0) < 0 &&
-	       errno == ESRCH;
+	return state.partial && !state.complete && l->session.dir[0] &&
+	       fah_session_take_over(&l->session) == 0;
 }
 
 /* The capture's name where path is that of its partial file. */
@@ -95,15 +90,20 @@ int fah_recover(const char *given)
 	err = fah_writer_new(work, &w);
 	if (err == 0)
 		err = fah_drain_new(l.session.dir, w, l.start_mono_ns, &d);
-	if (err < 0)
+	if (err < 0) {
+		close(l.session.lock_fd);
 		return err;
+	}
 	fah_reader_rewind(r);
 	while (fah_reader_next(r, &rec) > 0)
 		fah_writer_copy(w, &rec);
 	fah_drain_finish(d);
 	fah_writer_flush(w);
-	if (rename(work_partial, partial) < 0)
+	if (fah_writer_lost(w) || rename(work_partial, partial) < 0) {
+		unlink(work_partial); /* the leftovers stay, for a disk with room */
+		close(l.session.lock_fd);
 		return FAH_ERR_SYS;
+	}
 	fah_session_remove(&l.session);
 	return 1;
 }

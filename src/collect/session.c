@@ -4,9 +4,11 @@
 #include "base/file.h"
 #include "core/err.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,18 +112,51 @@ int fah_session_init(struct fah_session *s)
 	return 0;
 }
 
+/* Segments and journals, the lock, the link to the agent: all that a session's folder can hold. */
+static bool is_ours(const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strcmp(name, AGENT_LINK) || !strcmp(name, FAH_SESSION_LOCK) ||
+	       (n > 4 && !strcmp(name + n - 4, ".seg")) ||
+	       (n > 6 && !strcmp(name + n - 6, ".codes"));
+}
+
 void fah_session_remove(const struct fah_session *s)
 {
-	char path[FAH_SESSION_PATH_MAX + 16];
-
+	DIR *dir = opendir(s->dir);
+	struct dirent *e;
 	int saved = errno;
 
-	snprintf(path, sizeof(path), "%s/" AGENT_LINK, s->dir);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/" FAH_SESSION_LOCK, s->dir);
-	unlink(path);
+	while (dir && (e = readdir(dir)))
+		if (is_ours(e->d_name))
+			unlinkat(dirfd(dir), e->d_name, 0);
+	if (dir)
+		closedir(dir);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
 	rmdir(s->dir);
 	errno = saved;
+}
+
+int fah_session_take_over(struct fah_session *s)
+{
+	char lock[FAH_SESSION_PATH_MAX + 16];
+	struct stat st;
+
+	/* the name comes from a file that anybody may have written */
+	s->lock_fd = -1;
+	if (strncmp(fah_basename(s->dir), FAH_SESSION_PREFIX, strlen(FAH_SESSION_PREFIX)) ||
+	    lstat(s->dir, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return FAH_ERR_SYS;
+	snprintf(lock, sizeof(lock), "%s/" FAH_SESSION_LOCK, s->dir);
+	s->lock_fd = open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (s->lock_fd < 0)
+		return FAH_ERR_SYS;
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+		close(s->lock_fd);
+		s->lock_fd = -1;
+		return FAH_ERR_SYS; /* its collector lives, or another recovery is at it */
+	}
+	return 0;
 }

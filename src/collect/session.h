@@ -20,8 +20,13 @@ struct fah_session {
  * agent.
  */
 int fah_session_init(struct fah_session *s);
-/* Remove the folder with what we put there; segments of others' making stay. */
+/* Remove the folder with all that a session puts there; programs that still live keep their maps.
+ */
 void fah_session_remove(const struct fah_session *s);
+
+/* s->dir is a leftover: get its lock, so that nobody else takes it. FAH_ERR_SYS: it is none, is not
+ * this user's, or its collector lives. */
+int fah_session_take_over(struct fah_session *s);
 
 /*
  * Leftovers of killed runs in base that nobody asked for in a day: removed, where they are this

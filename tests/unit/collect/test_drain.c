@@ -12,6 +12,7 @@
 #include "capture/reader.h"
 #include "collect/drain.h"
 #include "collect/recover.h"
+#include "collect/session.h"
 #include "core/segment.h"
 #include "core/varint.h"
 #include "cpython/cpython.h"
@@ -173,21 +174,27 @@ static struct seen drain_all(void)
 
 static int enter(void **state)
 {
-	strcpy(dir, "/tmp/fah-drain-XXXXXX");
+	char lock[128];
+
+	strcpy(dir, "/tmp/fixingahole-XXXXXX");
 	if (!mkdtemp(dir))
 		return -1;
 	snprintf(capture, sizeof(capture), "%s.fah", dir);
-	return 0;
+	snprintf(lock, sizeof(lock), "%s/" FAH_SESSION_LOCK, dir);
+	return close(open(lock, O_RDWR | O_CREAT, 0600));
 }
 
 static int leave(void **state)
 {
+	struct fah_session session = {.lock_fd = -1};
 	char partial[160];
 
 	snprintf(partial, sizeof(partial), "%s.partial", capture);
+	strcpy(session.dir, dir);
 	unlink(capture);
 	unlink(partial);
-	return rmdir(dir); /* fails where a segment was left */
+	fah_session_remove(&session);
+	return access(dir, F_OK) == 0; /* fails where something was left */
 }
 
 /* A thread that filled chunk 3 goes on in chunk 0: time must not run backwards. */
@@ -286,7 +293,6 @@ static void leftovers_are_added_once(void **state)
 	fah_writer_meta(w, "session", dir);
 	snprintf(text, sizeof(text), "%llu", START);
 	fah_writer_meta(w, "start_mono_ns", text);
-	fah_writer_meta(w, "collector_pid", "4194303"); /* above any pid of this machine */
 	assert_int_equal(fah_drain_new(dir, w, START, &d), 0);
 	head(&s)->pid = (uint32_t)getpid(); /* alive: the cycle keeps its segment */
 	fah_drain_cycle(d);
