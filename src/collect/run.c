@@ -104,12 +104,21 @@ static pid_t start_program(const struct fah_session *s, const struct fah_run_opt
 }
 
 /*
- * Terminal signals reach the program by themselves; what was sent to us alone is handed on. We end
- * when the program has ended.
+ * A signal to the whole group (the terminal's ^C, a shell's kill %1, killpg) reaches the program by
+ * itself, and cannot be told from one that was sent to us alone. A second SIGINT would cut the
+ * program's own clean-up short, so it is never handed on; SIGTERM and SIGHUP are, to a program that
+ * did not end by itself meanwhile.
  */
 static void forward(pid_t pid, const siginfo_t *si)
 {
-	if (si->si_signo != SIGCHLD && si->si_code <= 0 && si->si_pid != pid)
+	const struct timespec meanwhile = {0, 100000000};
+	siginfo_t ended = {0};
+
+	if ((si->si_signo != SIGTERM && si->si_signo != SIGHUP) || si->si_code > 0 ||
+	    si->si_pid == pid)
+		return;
+	nanosleep(&meanwhile, NULL);
+	if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0)
 		kill(pid, si->si_signo);
 }
 

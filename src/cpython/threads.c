@@ -38,11 +38,25 @@ int fah_py_find_thread(const struct fah_mem *mem, const struct fah_py_layout *la
 	return FAH_ERR_DOUBT;
 }
 
+/*
+ * A state that was freed still names its thread until its memory is used again (a thread that runs
+ * code in other interpreters has one of each): so it must also be in its interpreter's list.
+ */
 bool fah_py_thread_is(const struct fah_mem *mem, const struct fah_py_layout *layout,
 		      uint64_t tstate, uint64_t pthread_id)
 {
-	uint64_t id;
+	uint64_t id, prev, interp, back;
+	const struct fah_piece pieces[] = {
+		{&id, tstate + layout->ts_thread_id, 8},
+		{&prev, tstate + layout->ts_next - 8,
+		 8}, /* prev stands before next in all versions */
+		{&interp, tstate + layout->ts_interp, 8},
+	};
 
-	return tstate != 0 && fah_load(mem, tstate + layout->ts_thread_id, &id, 8) == 0 &&
-	       id == pthread_id;
+	if (tstate == 0 || mem->read(mem, pieces, 3) != 3 || id != pthread_id)
+		return false;
+	if (fah_load(mem, prev ? prev + layout->ts_next : interp + layout->interp_threads_head,
+		     &back, 8) < 0)
+		return false;
+	return back == tstate;
 }
