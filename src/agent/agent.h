@@ -84,6 +84,7 @@ void fah_signal_back(bool ignored);	/* after a spawn, or an exec that failed */
 /* thread.c: one per thread, from an arena of ours, reused; never freed. */
 struct fah_thread_state {
 	_Atomic bool used;
+	_Atomic bool busy; /* its chunk is being written, outside of the handler */
 	uint32_t tid;
 	uint64_t pthread_id, tstate;
 	uint64_t start_mono_ns, last_cpu_ns;

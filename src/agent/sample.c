@@ -61,13 +61,16 @@ void fah_sample_thread_end(struct fah_thread_state *t)
 
 	if (!atomic_load(&fah_agent.active) || fah_segment_closed())
 		return;
+	/* not in a handler: a timer that was set from outside may still come in between */
+	atomic_store(&t->busy, true);
 	p = fah_record_begin(t, DROP_MAX);
-	if (!p)
-		return;
-	p = put_times(t, p, mono, cpu);
-	p = fah_put_varint(p, cpu);
-	times_written(t, mono, cpu);
-	fah_record_commit(t, FAH_SEG_THREAD_END, p);
+	if (p) {
+		p = put_times(t, p, mono, cpu);
+		p = fah_put_varint(p, cpu);
+		times_written(t, mono, cpu);
+		fah_record_commit(t, FAH_SEG_THREAD_END, p);
+	}
+	atomic_store(&t->busy, false);
 }
 
 /* The interrupted instruction follows a system call: the tick came while the kernel was at work. */
@@ -217,6 +220,10 @@ void fah_sample_take(void *ucontext)
 	t = fah_thread_current();
 	if (!t) {
 		count_drop(FAH_DROP_NO_ROOM);
+		return;
+	}
+	if (atomic_load(&t->busy)) {
+		count_drop(FAH_DROP_NESTED);
 		return;
 	}
 	cpu = fah_now_thread_cpu();

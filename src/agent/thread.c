@@ -204,6 +204,7 @@ struct fah_thread_state *fah_thread_current(void)
 	t->tid = (uint32_t)FAH_SYS0(SYS_gettid);
 	t->pthread_id = (uint64_t)pthread_self();
 	t->tstate = 0;
+	atomic_store(&t->busy, false);
 	t->start_mono_ns = begun ? begun_mono_ns : fah_now_mono();
 	t->last_cpu_ns = 0;
 	t->last_blocked = 0;

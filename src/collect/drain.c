@@ -357,6 +357,7 @@ static void take_all(struct fah_drain *d)
 {
 	find_segments(d);
 	each_chunk(d, mark_one);
+	find_segments(d); /* a definition may stand in one that was made just now */
 	each_chunk(d, define_one);
 	for (struct fah_collected *p = d->processes; p; p = p->next)
 		sample_in_order(d, p);

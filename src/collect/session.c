@@ -17,7 +17,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define MIN_FREE (64ull << 20) /* below that a memory-backed folder is too small to rely on */
+/* Below that a memory-backed folder is too small: the program's own shared memory comes first. */
+#define MIN_FREE (256ull << 20)
 #define AGENT_NAME "libfixingahole-agent.so"
 #define AGENT_LINK "agent.so"
 

@@ -110,7 +110,7 @@ enum fah_seg_record {
 	/* tid, start (mono ns), name str; what follows in this chunk is this thread's */
 	FAH_SEG_THREAD = 1,
 	/* id, firstlineno (zigzag), co_flags, filename str, name str, qualname str (may be empty),
-	 * whole length of the line table, its first part as str */
+	 * whole length of the line table, whose parts follow as CODE_LINES */
 	FAH_SEG_CODE = 2,
 	/* id, offset, a further part of the line table as str */
 	FAH_SEG_CODE_LINES = 3,
