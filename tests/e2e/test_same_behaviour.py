@@ -202,6 +202,53 @@ def test_interrupt_from_the_terminal_ends_the_program_and_keeps_the_report(
     assert inspect(capture_of(result)).status == 0
 
 
+SHELLS = """
+import os, subprocess, threading
+
+threads = [threading.Thread(target=os.system, args=("sleep 0.%d" % i,)) for i in (1, 2, 3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print([line for line in open("/proc/self/status") if line.startswith(("SigIgn", "SigBlk"))], flush=True)
+for command in (
+    ["env", "true"],
+    ["sh", "-c", "trap 'echo trapped' USR1; kill -USR1 $$"],
+    ["timeout", "5", "true"],
+    ["env", "-i", "/bin/sh", "-c", "echo $LD_PRELOAD; exit 7"],
+):
+    print(command, subprocess.call(command), flush=True)
+print(os.system("exit 5") >> 8, os.system("kill -TERM $$"), flush=True)
+"""
+
+
+def test_shells_and_what_they_start(program, python, tmp_path):
+    """system() in several threads at once; programs without libdl, which old C libraries keep apart."""
+    result = same(python, [script(tmp_path, SHELLS)], tmp_path)
+    assert b"trapped" in result.stdout and b"exit 7'] 7" in result.stdout, result
+
+
+def test_where_nobody_may_be_waited_for(program, system_python, tmp_path):
+    """SIGCHLD ignored by whoever started us: we end, and the program still has it ignored."""
+    path = script(tmp_path, "import signal\nprint(signal.getsignal(signal.SIGCHLD))\n")
+    command = profile_command(system_python, [path], ["-q"])
+    trapped = ["sh", "-c", 'trap "" CHLD; exec "$@"', "sh"]
+    result = tool.run(trapped + command, tmp_path)
+    expected = tool.run(trapped + [system_python.path, path], tmp_path)
+    assert (result.status, result.stdout) == (0, expected.stdout), result
+
+
+def test_terminated(program, system_python, tmp_path):
+    """SIGTERM to the profiler alone, as a container's end: the program gets it."""
+    path = script(
+        tmp_path, "import time\nprint('ready', flush=True)\nwhile True:\n    time.sleep(0.01)\n"
+    )
+    process = tool.start(profile_command(system_python, [path], ["-q"]), tmp_path, system_python)
+    assert process.stdout.readline() == b"ready\n"
+    os.kill(process.pid, signal.SIGTERM)
+    assert tool.finish(process).status == 143
+
+
 def test_a_reader_that_goes_away(program, system_python, tmp_path):
     """`profile … | head -1`: the program dies of the pipe as it would, and nobody hangs."""
     path = script(tmp_path, "import sys\nwhile True:\n    print('x' * 1000)\n")
