@@ -23,6 +23,7 @@ ROOT_FILES = (
     "<frozen importlib._bootstrap>",
     "<frozen importlib._bootstrap_external>",
     "/codecs.py",
+    "<frozen codecs>",
     "/encodings/__init__.py",
     "/encodings/utf_8.py",
     "/_weakrefset.py",
