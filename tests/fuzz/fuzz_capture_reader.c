@@ -75,7 +75,8 @@ static void blocks(const struct fah_record *rec)
 			check(nodes.c.p <= nodes.c.end);
 	if (fah_samples_open(rec, &samples) == 0)
 		while (fah_samples_next(&samples, &sample))
-			check(sample.cpu_ns < FAH_US_MAX * 1000 && sample.flags <= FAH_SAMPLE_FLAGS_MASK);
+			check(sample.cpu_ns < FAH_US_MAX * 1000 &&
+			      sample.flags <= FAH_SAMPLE_FLAGS_MASK);
 }
 
 /* A record is whole, inside the file, and behind the one before. */
