@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 from support import run as tool
@@ -178,7 +179,6 @@ def test_read_only_output_folder(program, script, tmp_path):
 def test_forbidden_output_folder(program, system_python):
     """EPERM: the folder belongs to someone else."""
     import tempfile
-    from pathlib import Path
 
     with tempfile.TemporaryDirectory() as top:
         os.chmod(top, 0o755)
