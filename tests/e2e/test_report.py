@@ -93,14 +93,15 @@ def test_the_summary_is_printed_and_kept(burnt):
 
 
 def test_shares(burnt):
-    """Of each other: how much of the wall time a busy machine gave is not the report's doing."""
+    """Of each other, roughly: the program counts CPU, shares are of the wall time, and what other tests
+    leave of the cores is not spread evenly. test_truth.py, which runs alone, holds them to 2 points."""
     top = report.top(written(burnt, "profile_summary.txt"))
     truth = {"three": 0.9, "one": 0.3, "Worker.method": 0.3}
     assert set(truth) <= set(top), sorted(top)
     shown = sum(top[name].share for name in truth)
     for name, seconds in truth.items():
         line = BURN[: BURN.index("def " + name.split(".")[-1])].count("\n") + 1
-        assert abs(100 * top[name].share / shown - 100 * seconds / 1.5) < 2, (name, top)
+        assert abs(100 * top[name].share / shown - 100 * seconds / 1.5) < 10, (name, top)
         assert (os.path.basename(top[name].file), top[name].line) == ("burn.py", line)
 
 
