@@ -31,7 +31,6 @@ struct fah_agent {
 	char config[FAH_PATH_MAX + 128]; /* our variable's value, for children */
 	uint32_t clock;			 /* enum fah_clock */
 	uint64_t period_ns;
-	uint64_t load_mono_ns; /* when the agent was loaded */
 
 	uint64_t runtime; /* address of _PyRuntime */
 	uint32_t python_version;
@@ -47,7 +46,7 @@ void fah_own_pid(void);
 
 /* env.c: our variables out of the program's environment, and back in for children. */
 void fah_env_take(void);
-/* The entries for a child's environment; NULL where it gets none of ours. */
+/* How the two variables begin; exec.c joins them to a child's environment. */
 #define FAH_ENV_CONFIG "FIXINGAHOLE_AGENT="
 #define FAH_ENV_PRELOAD "LD_PRELOAD="
 
@@ -137,7 +136,6 @@ void fah_sample_thread_end(struct fah_thread_state *t);
 uint64_t fah_now_mono(void);
 uint64_t fah_now_real(void);
 uint64_t fah_now_thread_cpu(void);
-uint64_t fah_now_process_cpu(void);
 uint64_t fah_random(void);
 
 /* Own memory, zeroed, never the program's malloc. NULL on failure. */

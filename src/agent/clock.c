@@ -29,11 +29,6 @@ uint64_t fah_now_thread_cpu(void)
 	return now(CLOCK_THREAD_CPUTIME_ID);
 }
 
-uint64_t fah_now_process_cpu(void)
-{
-	return now(CLOCK_PROCESS_CPUTIME_ID);
-}
-
 /* Good enough to spread the phases of timers; the program's own generators stay untouched. */
 uint64_t fah_random(void)
 {

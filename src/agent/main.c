@@ -39,7 +39,6 @@ static void on_fork_child(void)
 
 __attribute__((constructor)) static void on_load(void)
 {
-	fah_agent.load_mono_ns = fah_now_mono();
 	fah_env_take();
 	fah_real_setup();
 	if (!fah_agent.preload[0] || !fah_python_present())

@@ -30,11 +30,18 @@ static uint64_t now_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static double asked_hz(const struct fah_run_options *opt)
+{
+	if (opt->test_hz > 0)
+		return opt->test_hz;
+	return opt->rate > 0 ? opt->rate : FAH_RATE_DEFAULT;
+}
+
 /* The program's environment is ours and two variables, which the agent takes out again. */
 static int set_environment(const struct fah_session *s, const struct fah_run_options *opt)
 {
 	const char *preload = getenv("LD_PRELOAD");
-	double hz = opt->test_hz > 0 ? opt->test_hz : opt->rate > 0 ? opt->rate : FAH_RATE_DEFAULT;
+	double hz = asked_hz(opt);
 	size_t cap = 2 * FAH_SESSION_PATH_MAX + 128 + (preload ? strlen(preload) : 0);
 	_cleanup_(fah_freep) char *text = malloc(cap);
 
@@ -144,7 +151,7 @@ static void wait_and_drain(pid_t pid, struct fah_drain *d, const sigset_t *signa
 static void write_meta(struct fah_writer *w, const struct fah_session *s,
 		       const struct fah_run_options *opt, uint64_t start_mono, uint64_t start_real)
 {
-	double hz = opt->test_hz > 0 ? opt->test_hz : opt->rate > 0 ? opt->rate : FAH_RATE_DEFAULT;
+	double hz = asked_hz(opt);
 	char text[64];
 
 	fah_writer_meta(w, "tool", "fixingahole " FAH_VERSION);
