@@ -48,7 +48,8 @@ void fah_writer_copy(struct fah_writer *w, const struct fah_record *rec)
 		w->n_functions++;
 		if (fah_decode_function(rec, &f) == 0)
 			learn(fah_map_put(&w->functions,
-					  fah_key_u32x4(f.file, f.name, f.qualname, f.first_line),
+					  fah_function_key(f.file, f.name, f.qualname, f.first_line,
+							   f.kind),
 					  NULL),
 			      w->n_functions);
 		break;

@@ -60,6 +60,8 @@ int fah_decode_function(const struct fah_record *rec, struct fah_rec_function *r
 	ret->name = get_u32(&c);
 	ret->qualname = get_u32(&c);
 	ret->first_line = get_u32(&c);
+	/* version 1 had no kinds */
+	ret->kind = !c.bad && c.p < c.end ? get_u32(&c) : FAH_FUNCTION_PYTHON;
 	return done(&c);
 }
 
@@ -139,6 +141,17 @@ int fah_decode_process_end(const struct fah_record *rec, struct fah_rec_process_
 	return done(&c);
 }
 
+int fah_decode_states(const struct fah_record *rec, struct fah_rec_states *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->thread = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->cpu_ns = fah_get_varint(&c);
+	ret->ready_ns = fah_get_varint(&c);
+	return done(&c);
+}
+
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret)
 {
 	struct fah_cursor c = over(rec);
@@ -182,7 +195,58 @@ int fah_samples_open(const struct fah_record *rec, struct fah_samples_block *ret
 	count = fah_get_varint(&ret->c);
 	ret->time_ns = fah_get_varint(&ret->c);
 	ret->usual_us = fah_get_varint(&ret->c);
+	ret->v1 = rec->version < 2;
 	if (ret->usual_us >= FAH_US_MAX)
 		return FAH_ERR_DAMAGED;
 	return check_count(&ret->c, count, &ret->left);
+}
+
+void fah_samples_more(struct fah_samples_block *b, struct fah_sample_item *item, uint64_t word)
+{
+	uint64_t system;
+
+	if (b->v1) {
+		item->node = (uint32_t)(word >> 6);
+		item->flags = (uint32_t)word & 63;
+		return;
+	}
+	item->flags = (uint32_t)fah_get_varint(&b->c) & FAH_SAMPLE_FLAGS_MASK;
+	if (!(item->flags & FAH_SAMPLE_SYSTEM_PART))
+		return;
+	system = fah_get_varint(&b->c);
+	item->system_ns = system < item->cpu_ns / 1000 ? system * 1000 : item->cpu_ns;
+}
+
+int fah_waits_open(const struct fah_record *rec, struct fah_waits_block *ret)
+{
+	uint64_t count;
+
+	ret->c = over(rec);
+	ret->left = 0;
+	ret->thread = get_u32(&ret->c);
+	count = fah_get_varint(&ret->c);
+	ret->time_ns = fah_get_varint(&ret->c);
+	return check_count(&ret->c, count, &ret->left);
+}
+
+bool fah_waits_next(struct fah_waits_block *b, struct fah_wait_item *ret)
+{
+	uint64_t since, length, other, place;
+
+	if (!b->left)
+		return false;
+	b->left--;
+	since = fah_get_varint(&b->c);
+	length = fah_get_varint(&b->c);
+	other = fah_get_varint(&b->c);
+	place = fah_get_varint(&b->c);
+	if ((since | length | other) >= FAH_US_MAX || place >> FAH_WAIT_BITS >> 32)
+		b->c.bad = true;
+	b->time_ns += since * 1000;
+	ret->time_ns = b->time_ns;
+	ret->length_ns = length * 1000;
+	ret->waited_ns = other < length ? (length - other) * 1000 : 0;
+	ret->node = (uint32_t)(place >> FAH_WAIT_BITS);
+	ret->reason = (uint32_t)place & ((1u << FAH_WAIT_BITS) - 1);
+	return !b->c.bad;
 }

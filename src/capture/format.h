@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #define FAH_CAPTURE_MAGIC "FAHCAP\r\n" /* a text-mode copy breaks the magic, not the data */
-#define FAH_CAPTURE_VERSION 1
+#define FAH_CAPTURE_VERSION \
+	2 /* version 1, which is still read, had all flags beside the node, 6 bits */
 #define FAH_CAPTURE_HEAD 16 /* magic[8], u32 version, u32 zero; little-endian */
 
 /* Before each payload: u32 payload length, u32 CRC-32 of the type byte and the payload, u8 type. */
@@ -25,7 +26,8 @@ enum fah_record_type {
 	FAH_REC_META = 1,
 	/* str; ids count from 1 in file order, 0 is "none" */
 	FAH_REC_STRING = 2,
-	/* file str-id, name str-id, qualname str-id (0: unknown), first line; ids count from 1 */
+	/* file str-id, name str-id, qualname str-id (0: unknown), first line, enum
+	 * fah_function_kind; ids count from 1 */
 	FAH_REC_FUNCTION = 3,
 	/* count, then count times { parent node (id distance: this id - parent), function, line };
 	 * node ids count from 1 in file order; distance = own id means parent 0 (the root) */
@@ -37,9 +39,11 @@ enum fah_record_type {
 	FAH_REC_THREAD = 6,
 	/* thread, count, base time (ns since the run's start), usual CPU (us), then count times
 	 * { zigzag(CPU (us) since the thread's previous sample - usual), zigzag(time (us) since the
-	 * previous sample - that CPU), node << 6 | flags (core/segment.h enum fah_sample_flag) }.
-	 * The CPU between samples is regular and the second number is the waiting, so a sample of a
-	 * thread that computes takes 2 bytes and the node's */
+	 * previous sample - that CPU), node << 4 | FAH_SHORT_ flags; with FAH_SHORT_MORE all flags
+	 * (core/segment.h enum fah_sample_flag), and with FAH_SAMPLE_SYSTEM_PART among them the
+	 * kernel's part of that CPU (us) }. The CPU between samples is regular and the second
+	 * number is the waiting, so a sample of a thread that computes takes 2 bytes and the node's
+	 */
 	FAH_REC_SAMPLES = 7,
 	/* thread, time ns, enum fah_drop, count, CPU ns without a stack */
 	FAH_REC_DROPS = 8,
@@ -53,6 +57,26 @@ enum fah_record_type {
 	 * process, wait status, records lost for want of space (each sample of a lost block counts
 	 * one), bytes lost */
 	FAH_REC_END = 11,
+	/* thread, count, base time (ns), then count times { end (us since the previous item's end;
+	 * the first: since the base), length (us), of it not waited (us), node << 4 | reason
+	 * (core/segment.h enum fah_wait) }: in the `length` before `end` the thread was blocked for
+	 * all but `not waited`, there and for that reason. Seen from outside */
+	FAH_REC_WAITS = 12,
+	/* thread, time ns, CPU ns, ns ready to run without a core: both since the thread's start,
+	 * from the kernel. What is neither is waiting */
+	FAH_REC_STATES = 13,
+};
+
+/* The flags that most samples have none but these of, beside the node. */
+#define FAH_SHORT_IN 3	   /* FAH_IN_MASK */
+#define FAH_SHORT_RAN_ON 4 /* FAH_SAMPLE_RAN_ON */
+#define FAH_SHORT_MORE 8   /* all of them follow */
+#define FAH_SHORT_BITS 4
+
+enum fah_function_kind {
+	FAH_FUNCTION_PYTHON = 0,
+	FAH_FUNCTION_NATIVE = 1,  /* file: the module's path; name: of its symbol, or an offset */
+	FAH_FUNCTION_RUNTIME = 2, /* work of the interpreter itself: "<garbage collector>" */
 };
 
 #endif

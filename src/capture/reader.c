@@ -155,6 +155,7 @@ int fah_reader_next(struct fah_reader *r, struct fah_record *ret_rec)
 	ret_rec->payload = p + FAH_RECORD_HEAD;
 	ret_rec->len = len;
 	ret_rec->offset = r->pos;
+	ret_rec->version = r->version;
 	r->pos += FAH_RECORD_HEAD + len;
 	if (ret_rec->type == FAH_REC_END)
 		r->complete = true;

@@ -19,7 +19,8 @@ struct fah_record {
 	enum fah_record_type type; /* may be one this version does not know */
 	const uint8_t *payload;	   /* borrowed, lives as long as the reader */
 	uint32_t len;
-	uint64_t offset; /* of the record in the file */
+	uint64_t offset;  /* of the record in the file */
+	uint32_t version; /* of the file's format */
 };
 
 /*
@@ -58,6 +59,7 @@ struct fah_str {
 };
 struct fah_rec_function {
 	uint32_t file, name, qualname, first_line;
+	uint32_t kind; /* enum fah_function_kind */
 };
 struct fah_rec_process {
 	uint32_t pid, ppid, forked, python_version, clock;
@@ -83,6 +85,10 @@ struct fah_rec_process_end {
 	uint64_t drops[16]; /* of which n_drops are there; the rest is 0 */
 	struct fah_str reason;
 };
+struct fah_rec_states {
+	uint32_t thread;
+	uint64_t time_ns, cpu_ns, ready_ns;
+};
 struct fah_rec_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes, lost_records, lost_bytes;
 	uint32_t wait_status;
@@ -98,6 +104,7 @@ int fah_decode_drops(const struct fah_record *rec, struct fah_rec_drops *ret);
 int fah_decode_thread_end(const struct fah_record *rec, struct fah_rec_thread_end *ret);
 int fah_decode_process_end(const struct fah_record *rec, struct fah_rec_process_end *ret);
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret);
+int fah_decode_states(const struct fah_record *rec, struct fah_rec_states *ret);
 
 /* Blocks: open, then take one item at a time (inline, hot: 10 million samples a second and more).
  */
@@ -116,12 +123,27 @@ struct fah_samples_block {
 	uint32_t thread, left;
 	uint64_t usual_us;
 	uint64_t time_ns; /* of the last item taken; before the first: the base */
+	bool v1;	  /* of a file of version 1 */
 };
 struct fah_sample_item {
 	uint64_t time_ns, cpu_ns;
+	uint64_t system_ns; /* of cpu_ns, with FAH_SAMPLE_SYSTEM_PART; else 0 */
 	uint32_t node, flags;
 };
 int fah_samples_open(const struct fah_record *rec, struct fah_samples_block *ret);
+
+struct fah_waits_block {
+	struct fah_cursor c;
+	uint32_t thread, left;
+	uint64_t time_ns; /* as in fah_samples_block */
+};
+struct fah_wait_item {
+	uint64_t time_ns, length_ns, waited_ns; /* waited_ns <= length_ns */
+	uint32_t node, reason; /* reason: enum fah_wait, or one of a later version */
+};
+int fah_waits_open(const struct fah_record *rec, struct fah_waits_block *ret);
+/* As fah_samples_next; not hot. */
+bool fah_waits_next(struct fah_waits_block *b, struct fah_wait_item *ret);
 
 /* The 7-bit groups of up to 8 bytes of a varint, moved together. */
 static inline uint64_t fah_squeeze(uint64_t x)
@@ -182,6 +204,10 @@ static inline bool fah_nodes_next(struct fah_nodes_block *b, struct fah_node_ite
 	return !b->c.bad;
 }
 
+_Static_assert(FAH_SHORT_RAN_ON << 3 == FAH_SAMPLE_RAN_ON, "moved by as much");
+/* What few samples have: item's flags and system_ns where they stand outside of word. */
+void fah_samples_more(struct fah_samples_block *b, struct fah_sample_item *item, uint64_t word);
+
 static inline bool fah_samples_next(struct fah_samples_block *b, struct fah_sample_item *ret)
 {
 	uint64_t v[3], cpu, dt;
@@ -192,13 +218,16 @@ static inline bool fah_samples_next(struct fah_samples_block *b, struct fah_samp
 	fah_get_varint3(&b->c, v);
 	cpu = b->usual_us + (uint64_t)fah_unzigzag(v[0]);
 	dt = cpu + (uint64_t)fah_unzigzag(v[1]);
-	if ((cpu | dt) >= FAH_US_MAX || v[2] >> (32 + FAH_SAMPLE_FLAG_BITS))
+	if ((cpu | dt) >= FAH_US_MAX || v[2] >> 32 >> FAH_SHORT_BITS)
 		b->c.bad = true;
 	b->time_ns += dt * 1000;
 	ret->time_ns = b->time_ns;
 	ret->cpu_ns = cpu * 1000;
-	ret->node = (uint32_t)(v[2] >> FAH_SAMPLE_FLAG_BITS);
-	ret->flags = (uint32_t)(v[2] & FAH_SAMPLE_FLAGS_MASK);
+	ret->node = (uint32_t)(v[2] >> FAH_SHORT_BITS);
+	ret->flags = (uint32_t)(v[2] & FAH_SHORT_IN) | (uint32_t)(v[2] & FAH_SHORT_RAN_ON) << 3;
+	ret->system_ns = 0;
+	if (__builtin_expect(b->v1 || v[2] & FAH_SHORT_MORE, 0))
+		fah_samples_more(b, ret, v[2]);
 	return !b->c.bad;
 }
 

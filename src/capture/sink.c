@@ -177,8 +177,10 @@ static size_t whole(const uint8_t *p)
 
 static void lose(struct fah_sink *s, const uint8_t *p)
 {
-	struct fah_record rec = {(enum fah_record_type)p[FAH_RECORD_HEAD - 1], p + FAH_RECORD_HEAD,
-				 get_u32(p), 0};
+	struct fah_record rec = {.type = (enum fah_record_type)p[FAH_RECORD_HEAD - 1],
+				 .payload = p + FAH_RECORD_HEAD,
+				 .len = get_u32(p),
+				 .version = FAH_CAPTURE_VERSION};
 	struct fah_samples_block block;
 
 	s->loss.bytes += whole(p);
@@ -207,7 +209,8 @@ static void shed(struct fah_sink *s, bool all)
 		uint8_t type = p[from + FAH_RECORD_HEAD - 1];
 
 		n = whole(p + from);
-		if (all || type == FAH_REC_SAMPLES || type == FAH_REC_DROPS) {
+		if (all || type == FAH_REC_SAMPLES || type == FAH_REC_DROPS ||
+		    type == FAH_REC_WAITS || type == FAH_REC_STATES) {
 			lose(s, p + from);
 			continue;
 		}

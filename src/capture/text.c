@@ -53,8 +53,11 @@ static int print_function(struct fah_text *t, const struct fah_record *rec, stru
 
 	fah_strbuf_addf(out, " %u", ++t->functions);
 	if (err == 0)
-		fah_strbuf_addf(out, " file=%u name=%u qualname=%u first_line=%u", f.file, f.name,
-				f.qualname, f.first_line);
+		fah_strbuf_addf(out, " file=%u name=%u qualname=%u first_line=%u%s", f.file, f.name,
+				f.qualname, f.first_line,
+				f.kind == FAH_FUNCTION_PYTHON	? ""
+				: f.kind == FAH_FUNCTION_NATIVE ? " native"
+								: " runtime");
 	return err;
 }
 
@@ -120,14 +123,48 @@ static int print_samples(struct fah_text *t, const struct fah_record *rec, struc
 		return err;
 	fah_strbuf_addf(out, " thread=%u count=%u base=%" PRIu64 " usual=%" PRIu64, block.thread,
 			block.left, block.time_ns, block.usual_us);
-	while (fah_samples_next(&block, &item))
-		fah_strbuf_addf(out, "\n  time=%" PRIu64 " cpu=%" PRIu64 " node=%u %s%s%s%s%s",
+	while (fah_samples_next(&block, &item)) {
+		fah_strbuf_addf(out, "\n  time=%" PRIu64 " cpu=%" PRIu64 " node=%u %s%s%s%s%s%s",
 				item.time_ns, item.cpu_ns, item.node, fah_where_words(item.flags),
 				item.flags & FAH_SAMPLE_TRUNCATED ? " truncated" : "",
 				item.flags & FAH_SAMPLE_RECOVERED ? " recovered" : "",
 				item.flags & FAH_SAMPLE_NO_PYTHON ? " no-python" : "",
-				item.flags & FAH_SAMPLE_RAN_ON ? " ran-on" : "");
+				item.flags & FAH_SAMPLE_RAN_ON ? " ran-on" : "",
+				item.flags & FAH_SAMPLE_IN_GC ? " gc" : "");
+		if (item.flags & FAH_SAMPLE_SYSTEM_PART)
+			fah_strbuf_addf(out, " system=%" PRIu64, item.system_ns);
+	}
 	return block.c.bad ? FAH_ERR_DAMAGED : 0;
+}
+
+static int print_waits(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_waits_block block;
+	struct fah_wait_item item;
+	int err = fah_waits_open(rec, &block);
+
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(out, " thread=%u count=%u base=%" PRIu64, block.thread, block.left,
+			block.time_ns);
+	while (fah_waits_next(&block, &item))
+		fah_strbuf_addf(out,
+				"\n  time=%" PRIu64 " length=%" PRIu64 " waited=%" PRIu64
+				" node=%u %s",
+				item.time_ns, item.length_ns, item.waited_ns, item.node,
+				fah_wait_words(item.reason));
+	return block.c.bad ? FAH_ERR_DAMAGED : 0;
+}
+
+static int print_states(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_states s;
+	int err = fah_decode_states(rec, &s);
+
+	if (err == 0)
+		fah_strbuf_addf(out, " thread=%u time=%" PRIu64 " cpu=%" PRIu64 " ready=%" PRIu64,
+				s.thread, s.time_ns, s.cpu_ns, s.ready_ns);
+	return err;
 }
 
 static int print_drops(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
@@ -208,6 +245,8 @@ static const struct record_type {
 	{FAH_REC_THREAD_END, "THREAD_END", print_thread_end},
 	{FAH_REC_PROCESS_END, "PROCESS_END", print_process_end},
 	{FAH_REC_END, "END", print_end},
+	{FAH_REC_WAITS, "WAITS", print_waits},
+	{FAH_REC_STATES, "STATES", print_states},
 };
 
 static const struct record_type *find(unsigned type)

@@ -63,3 +63,17 @@ const char *fah_where_words(uint32_t flags)
 
 	return pick(words, COUNT(words), flags & FAH_IN_MASK);
 }
+
+const char *fah_wait_words(uint32_t reason)
+{
+	static const char *const words[] = {
+		[FAH_WAIT_UNKNOWN] = "unknown",	  [FAH_WAIT_GIL] = "GIL",
+		[FAH_WAIT_LOCK] = "lock",	  [FAH_WAIT_SLEEP] = "sleep",
+		[FAH_WAIT_DISK] = "disk",	  [FAH_WAIT_SOCKET] = "socket",
+		[FAH_WAIT_PIPE] = "pipe",	  [FAH_WAIT_CHILD] = "child process",
+		[FAH_WAIT_TERMINAL] = "terminal",
+	};
+	_Static_assert(COUNT(words) == FAH_WAIT_COUNT, "a reason without words");
+
+	return pick(words, COUNT(words), reason);
+}

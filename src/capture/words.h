@@ -15,5 +15,7 @@ const char *fah_clock_words(uint32_t clock);
 const char *fah_status_words(uint32_t status);
 /* Of the low two bits of enum fah_sample_flag: "python", "native", "system". */
 const char *fah_where_words(uint32_t flags);
+/* Of enum fah_wait: "socket", "GIL". */
+const char *fah_wait_words(uint32_t reason);
 
 #endif

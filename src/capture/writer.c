@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define BLOCK_BYTES 4096u
-#define ITEM_MAX (3 * FAH_VARINT_MAX)
+#define ITEM_MAX (5 * FAH_VARINT_MAX)
 #define BLOCK_HEAD_MAX (4 * FAH_VARINT_MAX)
 #define US_LIMIT (FAH_US_MAX / 2) /* what a reader accepts, with room for the rest */
 #define ONE_BYTE 64		  /* differences below this take one byte */
@@ -92,15 +92,16 @@ uint32_t fah_writer_string(struct fah_writer *w, const char *s, size_t len)
 	return *id;
 }
 
-uint32_t fah_writer_function(struct fah_writer *w, uint32_t file, uint32_t name, uint32_t qualname,
-			     uint32_t first_line)
+static uint32_t define_function(struct fah_writer *w, uint32_t file, uint32_t name,
+				uint32_t qualname, uint32_t first_line, uint32_t kind)
 {
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 	uint32_t *id;
 
 	if (file > w->n_strings || name > w->n_strings || qualname > w->n_strings)
 		return 0;
-	id = fah_map_put(&w->functions, fah_key_u32x4(file, name, qualname, first_line), NULL);
+	id = fah_map_put(&w->functions, fah_function_key(file, name, qualname, first_line, kind),
+			 NULL);
 	if (!id)
 		return 0;
 	if (!*id) {
@@ -108,10 +109,23 @@ uint32_t fah_writer_function(struct fah_writer *w, uint32_t file, uint32_t name,
 		put_number(&sb, name);
 		put_number(&sb, qualname);
 		put_number(&sb, first_line);
+		put_number(&sb, kind);
 		if (send(w, FAH_REC_FUNCTION, &sb))
 			*id = ++w->n_functions;
 	}
 	return *id;
+}
+
+uint32_t fah_writer_function(struct fah_writer *w, uint32_t file, uint32_t name, uint32_t qualname,
+			     uint32_t first_line)
+{
+	return define_function(w, file, name, qualname, first_line, FAH_FUNCTION_PYTHON);
+}
+
+uint32_t fah_writer_other_function(struct fah_writer *w, uint32_t file, uint32_t name,
+				   uint32_t kind)
+{
+	return define_function(w, file, name, 0, 0, kind);
 }
 
 /* Room for one more item; the caller sends the block when it is full. */
@@ -239,6 +253,20 @@ static void send_samples(struct fah_writer *w, uint32_t id)
 	block_send(w, &t->block, FAH_REC_SAMPLES, head, (size_t)(p - head));
 }
 
+static void send_waits(struct fah_writer *w, uint32_t id)
+{
+	struct thread *t = &w->threads[id - 1];
+	uint8_t head[BLOCK_HEAD_MAX], *p = head;
+
+	if (!t->waits.count)
+		return;
+	send_nodes(w);
+	p = fah_put_varint(p, id);
+	p = fah_put_varint(p, t->waits.count);
+	p = fah_put_varint(p, t->waits_base_ns);
+	block_send(w, &t->waits, FAH_REC_WAITS, head, (size_t)(p - head));
+}
+
 static void mark_dirty(struct fah_writer *w, uint32_t id)
 {
 	struct thread *t = &w->threads[id - 1];
@@ -257,10 +285,19 @@ static void mark_dirty(struct fah_writer *w, uint32_t id)
 void fah_writer_sample(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint64_t cpu_ns,
 		       uint32_t flags, uint32_t node)
 {
-	uint64_t cpu_us, since_us;
+	fah_writer_sample_part(w, thread, time_ns, cpu_ns, 0,
+			       flags & ~(uint32_t)FAH_SAMPLE_SYSTEM_PART, node);
+}
+
+void fah_writer_sample_part(struct fah_writer *w, uint32_t thread, uint64_t time_ns,
+			    uint64_t cpu_ns, uint64_t system_ns, uint32_t flags, uint32_t node)
+{
+	uint64_t cpu_us, since_us, system_us;
 	struct thread *t;
+	uint32_t more;
 	uint8_t *p;
 
+	flags &= FAH_SAMPLE_FLAGS_MASK;
 	if (!thread || thread > w->n_threads || node > w->n_nodes)
 		return;
 	t = &w->threads[thread - 1];
@@ -289,13 +326,74 @@ void fah_writer_sample(struct fah_writer *w, uint32_t thread, uint64_t time_ns, 
 
 	p = fah_put_varint(p, fah_zigzag((int64_t)(cpu_us - t->usual_us)));
 	p = fah_put_varint(p, fah_zigzag((int64_t)(since_us - cpu_us)));
-	p = fah_put_varint(p, (uint64_t)node << FAH_SAMPLE_FLAG_BITS |
-				      (flags & FAH_SAMPLE_FLAGS_MASK));
+	more = flags & ~(uint32_t)(FAH_IN_MASK | FAH_SAMPLE_RAN_ON);
+	p = fah_put_varint(p, (uint64_t)node << FAH_SHORT_BITS | (flags & FAH_IN_MASK) |
+				      (flags & FAH_SAMPLE_RAN_ON) >> 3 |
+				      (more ? FAH_SHORT_MORE : 0));
+	if (more)
+		p = fah_put_varint(p, flags);
+	if (flags & FAH_SAMPLE_SYSTEM_PART) {
+		system_ns += t->system_rest_ns;
+		system_us = system_ns / 1000 < cpu_us ? system_ns / 1000 : cpu_us;
+		t->system_rest_ns = system_ns - system_us * 1000;
+		p = fah_put_varint(p, system_us);
+	}
 	t->block.len = (size_t)(p - t->block.buf);
 	t->block.count++;
 	mark_dirty(w, thread);
 	if (t->block.len > BLOCK_BYTES - ITEM_MAX)
 		send_samples(w, thread);
+}
+
+static uint64_t to_us(uint64_t ns)
+{
+	return ns / 1000 < US_LIMIT ? ns / 1000 : US_LIMIT;
+}
+
+void fah_writer_wait(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint64_t length_ns,
+		     uint64_t waited_ns, uint32_t reason, uint32_t node)
+{
+	uint64_t since_us;
+	struct thread *t;
+	uint8_t *p;
+
+	if (!thread || thread > w->n_threads || node > w->n_nodes)
+		return;
+	t = &w->threads[thread - 1];
+	p = block_room(&t->waits);
+	if (!p) {
+		w->sink.loss.records++;
+		return;
+	}
+	if (!t->waits.count)
+		t->waits_base_ns = t->waits_time_ns = time_ns;
+	since_us = time_ns > t->waits_time_ns ? to_us(time_ns - t->waits_time_ns) : 0;
+	t->waits_time_ns += since_us * 1000;
+	p = fah_put_varint(p, since_us);
+	p = fah_put_varint(p, to_us(length_ns));
+	p = fah_put_varint(p,
+			   to_us(length_ns) - to_us(waited_ns < length_ns ? waited_ns : length_ns));
+	p = fah_put_varint(p, (uint64_t)node << FAH_WAIT_BITS |
+				      (reason < FAH_WAIT_COUNT ? reason : FAH_WAIT_UNKNOWN));
+	t->waits.len = (size_t)(p - t->waits.buf);
+	t->waits.count++;
+	mark_dirty(w, thread);
+	if (t->waits.len > BLOCK_BYTES - ITEM_MAX)
+		send_waits(w, thread);
+}
+
+void fah_writer_states(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint64_t cpu_ns,
+		       uint64_t ready_ns)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!thread || thread > w->n_threads)
+		return;
+	put_number(&sb, thread);
+	put_number(&sb, time_ns);
+	put_number(&sb, cpu_ns);
+	put_number(&sb, ready_ns);
+	send(w, FAH_REC_STATES, &sb);
 }
 
 void fah_writer_drops(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint32_t reason,
@@ -321,8 +419,10 @@ void fah_writer_thread_end(struct fah_writer *w, uint32_t thread, uint64_t time_
 	if (!thread || thread > w->n_threads)
 		return;
 	send_samples(w, thread);
+	send_waits(w, thread);
 	free(w->threads[thread - 1].block.buf);
-	w->threads[thread - 1].block.buf = NULL;
+	free(w->threads[thread - 1].waits.buf);
+	w->threads[thread - 1].block.buf = w->threads[thread - 1].waits.buf = NULL;
 	put_number(&sb, thread);
 	put_number(&sb, time_ns);
 	put_number(&sb, cpu_ns);
@@ -336,6 +436,7 @@ static void send_all_samples(struct fah_writer *w)
 	for (id = w->first_dirty; id; id = next) {
 		next = w->threads[id - 1].next_dirty;
 		send_samples(w, id);
+		send_waits(w, id);
 		w->threads[id - 1].dirty = false;
 	}
 	w->first_dirty = w->last_dirty = 0;
@@ -417,8 +518,10 @@ void fah_writer_free(struct fah_writer *w)
 	fah_map_release(&w->nodes);
 	fah_map_release(&w->processes);
 	fah_map_release(&w->thread_ids);
-	for (i = 0; i < w->n_threads; i++)
+	for (i = 0; i < w->n_threads; i++) {
 		free(w->threads[i].block.buf);
+		free(w->threads[i].waits.buf);
+	}
 	free(w->threads);
 	free(w->node_block.buf);
 	free(w);

@@ -49,6 +49,9 @@ void fah_writer_meta(struct fah_writer *w, const char *key, const char *value);
 uint32_t fah_writer_string(struct fah_writer *w, const char *s, size_t len);
 uint32_t fah_writer_function(struct fah_writer *w, uint32_t file, uint32_t name, uint32_t qualname,
 			     uint32_t first_line);
+/* Not a Python function: kind is an enum fah_function_kind, file a module's path or 0. */
+uint32_t fah_writer_other_function(struct fah_writer *w, uint32_t file, uint32_t name,
+				   uint32_t kind);
 uint32_t fah_writer_node(struct fah_writer *w, uint32_t parent, uint32_t function, uint32_t line);
 
 struct fah_process_def {
@@ -64,6 +67,16 @@ uint32_t fah_writer_thread(struct fah_writer *w, uint32_t process, uint32_t tid,
 /* Samples of a thread in time order; buffered until a block is full or fah_writer_flush. */
 void fah_writer_sample(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint64_t cpu_ns,
 		       uint32_t flags, uint32_t node);
+/* The same of which system_ns of the CPU were the kernel's; flags has FAH_SAMPLE_SYSTEM_PART. */
+void fah_writer_sample_part(struct fah_writer *w, uint32_t thread, uint64_t time_ns,
+			    uint64_t cpu_ns, uint64_t system_ns, uint32_t flags, uint32_t node);
+/* Waits of a thread in time order: of the length_ns before time_ns it was blocked waited_ns, in
+ * node, for reason (enum fah_wait). Buffered as samples are. */
+void fah_writer_wait(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint64_t length_ns,
+		     uint64_t waited_ns, uint32_t reason, uint32_t node);
+/* The thread's CPU, and how long it was ready without a core, both up to time_ns. */
+void fah_writer_states(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint64_t cpu_ns,
+		       uint64_t ready_ns);
 void fah_writer_drops(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint32_t reason,
 		      uint64_t count, uint64_t cpu_ns);
 void fah_writer_thread_end(struct fah_writer *w, uint32_t thread, uint64_t time_ns,

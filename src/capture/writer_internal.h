@@ -14,9 +14,11 @@ struct block {
 };
 
 struct thread {
-	struct block block;
+	struct block block, waits;
+	uint64_t waits_base_ns, waits_time_ns;
 	uint64_t base_ns, time_ns; /* of the block; of its last sample, as a reader will have it */
 	uint64_t cpu_rest_ns;	   /* less than 1 us, so that the sum over samples is right */
+	uint64_t system_rest_ns;   /* the same of the kernel's part */
 	uint64_t usual_us;	   /* of the block */
 	uint64_t last_us, next_usual_us; /* CPU that came twice in a row: the next block's usual */
 	uint32_t next_dirty;		 /* list of threads with samples waiting, ended by 0 */
@@ -34,6 +36,13 @@ struct fah_writer {
 	size_t cap_threads;
 	uint32_t first_dirty, last_dirty;
 };
+
+/* No line lies beyond 2^30. */
+static inline struct fah_key fah_function_key(uint32_t file, uint32_t name, uint32_t qualname,
+					      uint32_t first_line, uint32_t kind)
+{
+	return fah_key_u32x4(file, name, qualname, first_line ^ kind << 30);
+}
 
 static inline struct fah_key fah_process_key(uint32_t pid, uint64_t start_ns)
 {

@@ -51,7 +51,9 @@ static bool needs_recovery(struct fah_reader *r, struct leftover *l)
 			take_meta(l, &key, &value);
 	}
 	fah_reader_state(r, &state);
+	/* records are copied as they are: of another version only what is written can be read */
 	return state.partial && !state.complete && l->session.dir[0] &&
+	       fah_reader_version(r) == FAH_CAPTURE_VERSION &&
 	       fah_session_take_over(&l->session) == 0;
 }
 
@@ -87,6 +89,7 @@ int fah_recover(const char *given)
 	snprintf(partial, sizeof(partial), "%s.partial", path);
 	snprintf(work, sizeof(work), "%s.recovered", path);
 	snprintf(work_partial, sizeof(work_partial), "%s.recovered.partial", path);
+	fah_session_end(&l.session);
 	err = fah_writer_new(work, &w);
 	if (err == 0)
 		err = fah_drain_new(l.session.dir, w, l.start_mono_ns, &d);

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define FAH_SEGMENT_MAGIC 0x31474553484146ull /* "FAHSEG1\0" */
-#define FAH_SEGMENT_VERSION 1
+#define FAH_SEGMENT_VERSION 2
 #define FAH_SEGMENT_HEAD 4096u
 #define FAH_CHUNK_SIZE 32768u
 #define FAH_CHUNKS 32u
@@ -118,7 +118,8 @@ enum fah_seg_record {
 	 * thread's last record (ns), flags (enum fah_sample_flag), keep, push, push times { code
 	 * id, instr + 1 }: the stack is the first `keep` frames (from the root) of this chunk's
 	 * last sample, then the pushed ones, root first. instr + 1 is 0 for a frame that has not
-	 * started. */
+	 * started. With FAH_SAMPLE_SYSTEM_PART the kernel's part of the CPU (ns) stands before
+	 * keep. */
 	FAH_SEG_SAMPLE = 4,
 	/* time and CPU as in SAMPLE, enum fah_drop: CPU that has no stack */
 	FAH_SEG_DROP = 5,
@@ -138,8 +139,24 @@ enum fah_sample_flag {
 	FAH_SAMPLE_NO_PYTHON = 16, /* a thread without a Python state: native only */
 	FAH_SAMPLE_RAN_ON =
 		32, /* it never blocked since its last record: what is not CPU was want of a core */
-	FAH_SAMPLE_FLAGS_MASK = 63,
-#define FAH_SAMPLE_FLAG_BITS 6
+	FAH_SAMPLE_IN_GC = 64, /* the garbage collector ran, called from the innermost frame */
+	FAH_SAMPLE_SYSTEM_PART = 128, /* some of its CPU was the kernel's: how much follows */
+	FAH_SAMPLE_FLAGS_MASK = 255,
+};
+
+/* What a blocked thread waits for. Also in captures. */
+enum fah_wait {
+	FAH_WAIT_UNKNOWN = 0,
+	FAH_WAIT_GIL = 1,
+	FAH_WAIT_LOCK = 2,
+	FAH_WAIT_SLEEP = 3,
+	FAH_WAIT_DISK = 4,
+	FAH_WAIT_SOCKET = 5,
+	FAH_WAIT_PIPE = 6,
+	FAH_WAIT_CHILD = 7,
+	FAH_WAIT_TERMINAL = 8,
+	FAH_WAIT_COUNT = 9,
+#define FAH_WAIT_BITS 4
 };
 
 #endif

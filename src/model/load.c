@@ -303,6 +303,9 @@ static int add_record(struct loader *l, const struct fah_record *rec)
 		err = fah_decode_end(rec, &l->end);
 		l->has_end = err == 0;
 		return err;
+	case FAH_REC_WAITS:
+	case FAH_REC_STATES:
+		return 0;
 	}
 	return 0;
 }

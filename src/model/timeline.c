@@ -202,7 +202,14 @@ static inline void add_sample(struct timeline *t, const struct fah_sample_item *
 
 	if (!c->samples++)
 		t->touched[t->n_touched++] = node;
-	c->s[in > FAH_IN_SYSTEM ? FAH_IN_PYTHON : in] += s;
+	if (__builtin_expect(item->system_ns != 0, 0)) {
+		double system = s * (time_ns(item->system_ns) / time_ns(item->cpu_ns));
+
+		c->s[FAH_IN_SYSTEM] += system;
+		c->s[in > FAH_IN_SYSTEM ? FAH_IN_PYTHON : in] += s - system;
+	} else {
+		c->s[in > FAH_IN_SYSTEM ? FAH_IN_PYTHON : in] += s;
+	}
 	t->group.weight_s += s;
 	t->group.weight_s2 += s * s;
 }

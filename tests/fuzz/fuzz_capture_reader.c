@@ -42,6 +42,7 @@ static void decode_all(const struct fah_record *rec)
 	struct fah_rec_thread_end thread_end;
 	struct fah_rec_process_end process_end;
 	struct fah_rec_end end;
+	struct fah_rec_states states;
 
 	while (fah_decode_meta(&c, &key, &value) > 0) {
 		touch(key);
@@ -61,6 +62,7 @@ static void decode_all(const struct fah_record *rec)
 	fah_decode_drops(rec, &drops);
 	fah_decode_thread_end(rec, &thread_end);
 	fah_decode_end(rec, &end);
+	fah_decode_states(rec, &states);
 }
 
 static void blocks(const struct fah_record *rec)
@@ -69,6 +71,8 @@ static void blocks(const struct fah_record *rec)
 	struct fah_node_item node;
 	struct fah_samples_block samples;
 	struct fah_sample_item sample;
+	struct fah_waits_block waits;
+	struct fah_wait_item wait;
 
 	if (fah_nodes_open(rec, &nodes) == 0)
 		while (fah_nodes_next(&nodes, &node))
@@ -76,7 +80,12 @@ static void blocks(const struct fah_record *rec)
 	if (fah_samples_open(rec, &samples) == 0)
 		while (fah_samples_next(&samples, &sample))
 			check(sample.cpu_ns < FAH_US_MAX * 1000 &&
-			      sample.flags <= FAH_SAMPLE_FLAGS_MASK);
+			      sample.flags <= FAH_SAMPLE_FLAGS_MASK &&
+			      sample.system_ns <= sample.cpu_ns);
+	if (fah_waits_open(rec, &waits) == 0)
+		while (fah_waits_next(&waits, &wait))
+			check(wait.waited_ns <= wait.length_ns &&
+			      wait.length_ns < FAH_US_MAX * 1000);
 }
 
 /* A record is whole, inside the file, and behind the one before. */

@@ -18,10 +18,15 @@ RECORD = struct.Struct("<IIB")
 META, STRING, FUNCTION, NODES, PROCESS, THREAD, SAMPLES, DROPS, THREAD_END, PROCESS_END, END = (
     range(1, 12)
 )
+WAITS, STATES = 12, 13
 NODE_FACTOR = int(
-    re.search(r"node id × (\d+) \+ flags", FORMAT.read_text(encoding="utf-8")).group(1)
+    re.search(r"node id × (\d+) \+ 8 where flags follow", FORMAT.read_text(encoding="utf-8")).group(1)
 )
 TRUNCATED = 4  # flag of a sample: outer frames were left out
+SYSTEM_PART = 128
+WAIT_FACTOR = int(
+    re.search(r"node id × (\d+) \+ reason", FORMAT.read_text(encoding="utf-8")).group(1)
+)
 
 
 class Damaged(Exception):
@@ -66,6 +71,7 @@ class Function:
     name: str
     qualname: str
     first_line: int
+    kind: int = 0
 
 
 @dataclass
@@ -88,6 +94,11 @@ class Capture:
     threads: List[Tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     # (thread, time ns, CPU ns, flags, node)
     samples: List[Tuple[int, int, int, int, int]] = field(default_factory=list)
+    system_ns: int = 0  # of samples with flag 128
+    # (thread, end ns, length ns, waited ns, reason, node)
+    waits: List[Tuple[int, int, int, int, int, int]] = field(default_factory=list)
+    # by thread, the last: (time ns, CPU ns, ready ns)
+    states: Dict[int, Tuple[int, int, int]] = field(default_factory=dict)
     drops: Dict[int, int] = field(default_factory=dict)  # by reason
     agent_drops: Dict[int, int] = field(default_factory=dict)
     agent_samples: int = 0
@@ -124,8 +135,8 @@ def read(path: Path) -> Capture:
 
 
 def parse(data: bytes) -> Capture:
-    if data[:8] != MAGIC or struct.unpack_from("<I", data, 8)[0] != 1:
-        raise Damaged("not a capture of version 1")
+    if data[:8] != MAGIC or struct.unpack_from("<I", data, 8)[0] != 2:
+        raise Damaged("not a capture of version 2")
     capture, at = Capture(), HEAD
     while at + RECORD.size <= len(data):
         length, crc, kind = RECORD.unpack_from(data, at)
@@ -160,7 +171,7 @@ def _function(capture: Capture, c: Cursor):
     file, name, qualname = (
         capture.strings[_index(capture.strings, c.number(), "string")] for _ in range(3)
     )
-    capture.functions.append(Function(file, name, qualname, c.number()))
+    capture.functions.append(Function(file, name, qualname, c.number(), c.number()))
 
 
 def _nodes(capture: Capture, c: Cursor):
@@ -190,9 +201,28 @@ def _samples(capture: Capture, c: Cursor):
     for _ in range(count):
         cpu = usual + c.signed()
         time += (cpu + c.signed()) * 1000
-        number, flags = divmod(c.number(), NODE_FACTOR)
+        number, short = divmod(c.number(), NODE_FACTOR)
+        flags = c.number() if short & 8 else (short & 3) | (32 if short & 4 else 0)
         node = _index(capture.nodes, number, "node")
         capture.samples.append((thread, time, cpu * 1000, flags, node))
+        if flags & SYSTEM_PART:
+            capture.system_ns += c.number() * 1000
+
+
+def _waits(capture: Capture, c: Cursor):
+    thread = _index(capture.threads, c.number(), "thread")
+    count, time = c.number(), c.number()
+    for _ in range(count):
+        time += c.number() * 1000
+        length, other = c.number(), c.number()
+        number, reason = divmod(c.number(), WAIT_FACTOR)
+        node = _index(capture.nodes, number, "node")
+        capture.waits.append((thread, time, length * 1000, (length - other) * 1000, reason, node))
+
+
+def _states(capture: Capture, c: Cursor):
+    thread = _index(capture.threads, c.number(), "thread")
+    capture.states[thread] = (c.number(), c.number(), c.number())
 
 
 def _drops(capture: Capture, c: Cursor):
@@ -229,4 +259,6 @@ DECODERS = {
     DROPS: _drops,
     PROCESS_END: _process_end,
     END: _end,
+    WAITS: _waits,
+    STATES: _states,
 }

@@ -5,6 +5,7 @@
 #include "make.h"
 
 #include "base/cleanup.h"
+#include "capture/format.h"
 #include "core/err.h"
 #include "core/segment.h"
 
@@ -44,7 +45,7 @@ static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 			   "3",
 		.cmdline_len = 28,
 	};
-	uint32_t run, parse, native, nodes[4], main_thread, worker;
+	uint32_t run, parse, native, nodes[6], main_thread, worker, module;
 
 	*ret_process = fah_writer_process(w, &def);
 	main_thread = fah_writer_thread(w, *ret_process, 4242, 12345678, STR("MainThread"));
@@ -58,6 +59,14 @@ static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 	nodes[1] = fah_writer_node(w, nodes[0], parse, 19);
 	nodes[2] = fah_writer_node(w, nodes[1], native, 301);
 	nodes[3] = fah_writer_node(w, nodes[0], parse, 23);
+	module = text(w, "/usr/lib/libz.so.1");
+	nodes[4] = fah_writer_node(
+		w, nodes[3],
+		fah_writer_other_function(w, module, text(w, "inflate"), FAH_FUNCTION_NATIVE), 0);
+	nodes[5] = fah_writer_node(w, nodes[0],
+				   fah_writer_other_function(w, 0, text(w, "<garbage collector>"),
+							     FAH_FUNCTION_RUNTIME),
+				   0);
 
 	fah_writer_sample(w, main_thread, 16345678, 3998123, FAH_IN_PYTHON | FAH_SAMPLE_RAN_ON,
 			  nodes[1]);
@@ -67,6 +76,14 @@ static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 	/* Waited for a second; then more CPU than time, as a coarse clock gives it. */
 	fah_writer_sample(w, main_thread, 1024346000, 4001000, FAH_SAMPLE_RECOVERED, nodes[3]);
 	fah_writer_sample(w, main_thread, 1026346000, 8000000, FAH_IN_PYTHON, nodes[1]);
+	fah_writer_sample_part(w, main_thread, 1030346000, 4000000, 1500900,
+			       FAH_IN_NATIVE | FAH_SAMPLE_SYSTEM_PART, nodes[4]);
+	fah_writer_sample(w, main_thread, 1034346000, 4000000, FAH_IN_PYTHON | FAH_SAMPLE_IN_GC,
+			  nodes[5]);
+	/* Slept; then blocked for most of 20 ms at a lock, in several short stretches. */
+	fah_writer_wait(w, main_thread, 1020000000, 990000000, 990000000, FAH_WAIT_SLEEP, nodes[1]);
+	fah_writer_wait(w, main_thread, 1060000000, 20000000, 17500000, FAH_WAIT_LOCK, nodes[3]);
+	fah_writer_states(w, main_thread, 1060000000, 28000000, 1250000);
 	fah_writer_flush(w);
 
 	worker = fah_writer_thread(w, *ret_process, 4250, 500000000,

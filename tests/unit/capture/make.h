@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A small capture with every record type and every kind of value; tests/golden/v1.fah. */
+/* A small capture with every record type and every kind of value; tests/golden/v2.fah. */
 int make_golden(const char *path);
 
 struct make_options {

@@ -174,7 +174,8 @@ static void later_versions(void **state)
 	assert_int_equal(rs.lost_bytes, 0);
 	assert_true(rs.complete);
 
-	rec = (struct fah_record){FAH_REC_THREAD_END, longer, sizeof(longer), 0};
+	rec = (struct fah_record){FAH_REC_THREAD_END, longer, sizeof(longer), 0,
+				  FAH_CAPTURE_VERSION};
 	assert_int_equal(fah_decode_thread_end(&rec, &e), 0);
 	assert_int_equal(e.cpu_ns, 3);
 }
@@ -185,7 +186,7 @@ static void lying_payloads(void **state)
 	static const uint8_t huge[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1};
 	static const uint8_t many[] = {0xff, 0xff, 0xff, 0xff, 7, 1, 1, 1};
 	static const uint8_t big_cpu[] = {1, 1, 0, 0, /* zigzag(-1) */ 1, 0, 0};
-	struct fah_record rec = {FAH_REC_STRING, huge, sizeof(huge), 0};
+	struct fah_record rec = {FAH_REC_STRING, huge, sizeof(huge), 0, FAH_CAPTURE_VERSION};
 	struct fah_rec_process_end pe;
 	struct fah_samples_block sb;
 	struct fah_sample_item si;
@@ -215,9 +216,9 @@ static void not_captures(void **state)
 	assert_int_equal(fah_reader_new("/dev/zero", &r), FAH_ERR_FORMAT);
 	assert_int_equal(fah_reader_new(".", &r), FAH_ERR_SYS);
 	assert_int_equal(fah_reader_new("none.fah", &r), FAH_ERR_SYS);
-	golden[8] = 2;
+	golden[8] = FAH_CAPTURE_VERSION + 1;
 	assert_int_equal(fah_reader_new_mem((uint8_t *)golden, golden_len, &r), FAH_ERR_VERSION);
-	golden[8] = 1;
+	golden[8] = FAH_CAPTURE_VERSION;
 	assert_null(r);
 }
 

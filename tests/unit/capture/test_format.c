@@ -85,13 +85,14 @@ static void varint_cut(void **state)
 
 struct kept {
 	uint32_t thread, node, flags;
-	uint64_t time_ns, cpu_ns;
+	uint64_t time_ns, cpu_ns, system_ns;
 };
 
 /* What one thread was given, in the same order, against what a reader gets for it. */
 static void check_samples(struct fah_reader *r, const struct kept *kept)
 {
 	uint64_t cpu_in[THREADS] = {0}, cpu_out[THREADS] = {0}, n = 0;
+	uint64_t system_in[THREADS] = {0}, system_out[THREADS] = {0};
 	size_t next[THREADS] = {0};
 	struct fah_record rec;
 
@@ -113,12 +114,16 @@ static void check_samples(struct fah_reader *r, const struct kept *kept)
 			n++;
 			cpu_in[t] += k->cpu_ns;
 			cpu_out[t] += item.cpu_ns;
+			system_in[t] += k->system_ns;
+			system_out[t] += item.system_ns;
 			if (item.node != k->node || item.flags != k->flags ||
 			    item.time_ns > k->time_ns || k->time_ns - item.time_ns >= 1000)
 				fail_msg("sample %zu", next[t] - 1);
 			/* The sum never drifts, whatever is rounded on the way. */
 			if (cpu_out[t] > cpu_in[t] || cpu_in[t] - cpu_out[t] >= 1000)
 				fail_msg("CPU at sample %zu", next[t] - 1);
+			if (system_out[t] > system_in[t] || system_in[t] - system_out[t] >= 2000)
+				fail_msg("system time at sample %zu", next[t] - 1);
 		}
 		assert_false(block.c.bad);
 	}
@@ -154,9 +159,11 @@ static void samples_round_trip(void **state)
 		k->cpu_ns = (random >> 8) >> (16 + random % 40);
 		k->node = (uint32_t)(random >> 30) % (node + 1);
 		k->flags = (uint32_t)(random >> 40) & FAH_SAMPLE_FLAGS_MASK;
+		k->system_ns = k->flags & FAH_SAMPLE_SYSTEM_PART ? k->cpu_ns / 3 : 0;
 		now[k->thread - 1] += (random >> 3) >> (16 + (random >> 50) % 40);
 		k->time_ns = now[k->thread - 1];
-		fah_writer_sample(w, k->thread, k->time_ns, k->cpu_ns, k->flags, k->node);
+		fah_writer_sample_part(w, k->thread, k->time_ns, k->cpu_ns, k->system_ns, k->flags,
+				       k->node);
 		if (i % 7001 == 0)
 			fah_writer_flush(w);
 	}
@@ -312,8 +319,8 @@ static void copying(void **state)
 	assert_int_equal(file, 1);
 	assert_int_equal(fah_writer_function(w, 1, 2, 2, 1), 1);
 	assert_int_equal(fah_writer_node(w, 1, 2, 19), 2);
-	assert_int_equal(fah_writer_node(w, 0, 1, 41), 5);
-	assert_int_equal(fah_writer_string(w, "new", 3), 7);
+	assert_int_equal(fah_writer_node(w, 0, 1, 41), 7);
+	assert_int_equal(fah_writer_string(w, "new", 3), 10);
 	assert_int_equal(fah_writer_process(w, &def), 1);
 	assert_int_equal(fah_writer_thread(w, 1, 4250, 500000000, "", 0), 2);
 	assert_int_equal(fah_writer_thread(w, 1, 4251, 500000000, "", 0), 3);
