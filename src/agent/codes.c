@@ -2,10 +2,11 @@
  * codes.c - code objects become ids, and each is described once. Runs in signal handlers of any
  * thread.
  *
- * A table without locks: a slot is claimed by its key, and its id appears when the definition is
- * written. A thread that finds a claimed slot without an id doesn't wait: it defines the code a
- * second time under an id of its own, which the reader merges. The key covers what identifies a
- * code object, so a freed one whose address is used again is another entry.
+ * A table without locks: a slot is one word, which holds the id and most of the key's bits, and is
+ * stored once, when the definition is written. So whatever a thread finds there belongs together,
+ * also while others add to the table or empty it. Threads that meet the same code for the first
+ * time at once define it each under an id of its own, which the reader merges. The key covers what
+ * identifies a code object, so a freed one whose address is used again is another entry.
  */
 #include "agent/agent.h"
 #include "core/sys.h"
@@ -14,23 +15,23 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifndef SLOTS /* tests have a small table */
 #define SLOTS 65536u
+#endif
 #define SLOTS_FULL (SLOTS / 2)
 #define PROBES 32u
+#define ID_BITS 24 /* the collector takes no more; the other 40 are the key's upper bits */
+#define ID_MASK ((1u << ID_BITS) - 1)
 #define LINES_MAX (1u << 20) /* longest line table kept */
 #define LINES_PART 8192u
 #define FILE_MAX 4095u
 #define NAME_MAX_BYTES 1023u
 
-struct slot {
-	_Atomic uint64_t key; /* 0: empty */
-	_Atomic uint32_t id;  /* 0: claimed, not defined yet */
-};
+typedef _Atomic uint64_t slot; /* key & ~ID_MASK | id; 0: empty */
 
-static struct slot *slots;
+static slot *slots;
 static _Atomic uint32_t next_id = 1;
 static _Atomic uint32_t n_taken;
-static _Atomic uint32_t epoch; /* odd while the table is being emptied */
 
 int fah_codes_setup(void)
 {
@@ -44,20 +45,15 @@ void fah_codes_forget(void)
 		FAH_SYS3(SYS_madvise, slots, SLOTS * sizeof(*slots), MADV_DONTNEED);
 	atomic_store(&next_id, 1);
 	atomic_store(&n_taken, 0);
-	atomic_store(&epoch, 0);
 }
 
 /* Programs that make code without end fill the table: start it afresh, ids go on. */
 static void empty_if_full(void)
 {
-	uint32_t e = atomic_load(&epoch);
+	uint32_t n = atomic_load(&n_taken);
 
-	if (atomic_load(&n_taken) < SLOTS_FULL || e & 1 ||
-	    !atomic_compare_exchange_strong(&epoch, &e, e + 1))
-		return;
-	FAH_SYS3(SYS_madvise, slots, SLOTS * sizeof(*slots), MADV_DONTNEED);
-	atomic_store(&n_taken, 0);
-	atomic_store(&epoch, e + 2);
+	if (n >= SLOTS_FULL && atomic_compare_exchange_strong(&n_taken, &n, 0))
+		FAH_SYS3(SYS_madvise, slots, SLOTS * sizeof(*slots), MADV_DONTNEED);
 }
 
 static uint64_t key_of(const struct fah_py_frame *f)
@@ -67,7 +63,7 @@ static uint64_t key_of(const struct fah_py_frame *f)
 	x ^= x >> 32;
 	x *= 0xd6e8feb86659fd93ull;
 	x ^= x >> 32;
-	return x ? x : 1;
+	return x;
 }
 
 static uint8_t *put_str(uint8_t *p, const char *s, size_t len)
@@ -142,34 +138,29 @@ uint32_t fah_codes_id(struct fah_thread_state *t, const struct fah_py_frame *fra
 		      enum fah_drop *ret_drop)
 {
 	uint64_t key = key_of(frame), found = 0;
-	uint32_t e = atomic_load(&epoch), at = (uint32_t)key & (SLOTS - 1), id;
-	struct slot *mine = NULL;
+	uint32_t at = (uint32_t)key & (SLOTS - 1), id;
+	slot *empty = NULL;
 
-	for (unsigned i = 0; i < PROBES && !(e & 1); i++, at = (at + 1) & (SLOTS - 1)) {
-		found = atomic_load(&slots[at].key);
-		if (!found && atomic_compare_exchange_strong(&slots[at].key, &found, key)) {
-			atomic_fetch_add(&n_taken, 1);
-			mine = &slots[at];
+	for (unsigned i = 0; i < PROBES; i++, at = (at + 1) & (SLOTS - 1)) {
+		found = atomic_load(&slots[at]);
+		if (!found) {
+			empty = &slots[at];
 			break;
 		}
-		if (found != key)
-			continue;
-		id = atomic_load(&slots[at].id);
-		if (id && atomic_load(&epoch) == e)
-			return id;
-		if (!id)
-			mine = &slots[at]; /* whoever claimed it is at it, or has failed: both ids
-					      hold */
-		break;
+		if (!((found ^ key) >> ID_BITS))
+			return (uint32_t)found & ID_MASK;
 	}
-	id = atomic_fetch_add(&next_id, 1);
-	if (!define(t, id, frame->code, ret_drop)) {
-		/* the claim stays without an id: whoever comes next defines it, and stores its own
-		 */
-		return 0;
-	}
-	if (mine && atomic_load(&epoch) == e)
-		atomic_store(&mine->id, id);
+	*ret_drop = FAH_DROP_CODE;
+	id = atomic_load(&next_id);
+	do
+		if (id > ID_MASK)
+			return 0; /* 16 million of them: what is new is dropped and counted */
+	while (!atomic_compare_exchange_weak(&next_id, &id, id + 1));
+	if (!define(t, id, frame->code, ret_drop))
+		return 0; /* whoever comes next tries anew, with another id */
+	/* where another thread took the slot meanwhile, this code is defined again next time */
+	if (empty && atomic_compare_exchange_strong(empty, &found, (key & ~(uint64_t)ID_MASK) | id))
+		atomic_fetch_add(&n_taken, 1);
 	empty_if_full();
 	return id;
 }

@@ -6,6 +6,7 @@
  * only where the new program takes them (program.c).
  */
 #include "agent/agent.h"
+#include "agent/apart.h"
 #include "core/sys.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,14 +103,26 @@ static bool follows(int dirfd, const char *path, int flags, char *const env[])
 	       fah_program_takes_preload(dirfd, path, flags);
 }
 
-/* The file that execvp would find, into buf; NULL where none. */
-static const char *on_path(const char *file, char *buf, size_t cap)
+static bool may_run(const char *path)
+{
+	struct stat st;
+
+	/* a folder may be "executed" too, but not by exec, which then looks further */
+	return FAH_SYS4(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0 && S_ISREG(st.st_mode) &&
+	       FAH_SYS4(SYS_faccessat, AT_FDCWD, path, X_OK, 0) == 0;
+}
+
+/*
+ * The file that execvp would find, into buf; NULL where none. moves: the search may take place in
+ * another folder than this one; then what depends on it is not known: NULL, too.
+ */
+static const char *on_path(const char *file, bool moves, char *buf, size_t cap)
 {
 	const char *path, *end;
 	size_t n = strlen(file);
 
 	if (strchr(file, '/'))
-		return file;
+		return moves && file[0] != '/' ? NULL : file;
 	path = find(environ, "PATH=");
 	if (!path)
 		path = "/bin:/usr/bin";
@@ -118,12 +132,14 @@ static const char *on_path(const char *file, char *buf, size_t cap)
 		for (end = path; *end && *end != ':'; end++)
 			;
 		dir = (size_t)(end - path);
+		if (moves && *path != '/')
+			return NULL;
 		if (dir + n + 2 <= cap) {
 			memcpy(buf, path, dir);
 			if (dir)
 				buf[dir++] = '/';
 			memcpy(buf + dir, file, n + 1);
-			if (FAH_SYS4(SYS_faccessat, AT_FDCWD, buf, X_OK, 0) == 0)
+			if (may_run(buf))
 				return buf;
 		}
 		if (!*end)
@@ -168,7 +184,7 @@ FAH_AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const e
 	int (*real)(const char *, char *const[], char *const[]) =
 		(int (*)(const char *, char *const[], char *const[]))(uintptr_t)fah_real("execvpe");
 	char buf[FAH_PATH_MAX], **child;
-	const char *path = on_path(file, buf, sizeof(buf));
+	const char *path = on_path(file, false, buf, sizeof(buf));
 	bool ignored;
 	int ret;
 
@@ -190,6 +206,10 @@ FAH_AGENT_EXPORT int execvp(const char *file, char *const argv[])
 
 FAH_AGENT_EXPORT int fexecve(int fd, char *const argv[], char *const env[])
 {
+	if (fd < 0) { /* as libc has it; the kernel says EBADF */
+		errno = EINVAL;
+		return -1;
+	}
 	return exec_at(fd, "", argv, env, AT_EMPTY_PATH);
 }
 
@@ -265,6 +285,58 @@ FAH_AGENT_EXPORT int execle(const char *path, const char *arg, ...)
 typedef int (*spawn_fn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
 			const posix_spawnattr_t *, char *const[], char *const[]);
 
+/*
+ * May these actions take the child to another folder before it looks for its program? Then names
+ * that depend on the folder are not followed. Only glibc knows what stands in them: this is how all
+ * its versions lay them out, and what is not known there counts as yes. (To stand in front of
+ * addchdir_np would show it to programs whose libc has none, and that ask.)
+ */
+static bool actions_move(const posix_spawn_file_actions_t *actions)
+{
+	struct action {
+		int tag; /* 0 to 2: close, dup2, open */
+		uint64_t rest[3];
+	};
+	struct {
+		int allocated, used;
+		const struct action *list;
+	} head;
+
+	if (!actions)
+		return false;
+	memcpy(&head, actions, sizeof(head));
+	if (head.used < 0 || head.used > head.allocated)
+		return true;
+	for (int i = 0; i < head.used; i++)
+		if (head.list[i].tag < 0 || head.list[i].tag > 2)
+			return true;
+	return false;
+}
+
+struct question {
+	const char *path;
+	char *const *env;
+	bool follows;
+};
+
+static void answer(void *arg)
+{
+	struct question *q = arg;
+
+	q->follows = follows(AT_FDCWD, q->path, 0, q->env);
+}
+
+/* In the program itself, whose other threads must not meet our descriptors. */
+static bool follows_apart(const char *path, char *const env[])
+{
+	struct question q = {path, env, false};
+	uint8_t stack[FAH_APART_STACK] __attribute__((aligned(16)));
+
+	if (fah_agent.preload[0] && path)
+		fah_apart(answer, &q, stack, sizeof(stack));
+	return q.follows;
+}
+
 /* path: the file that will be run, NULL where it is not known. */
 static int spawn(spawn_fn real, pid_t *pid, const char *file, const char *path,
 		 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
@@ -276,7 +348,7 @@ static int spawn(spawn_fn real, pid_t *pid, const char *file, const char *path,
 
 	if (!real)
 		return ENOSYS;
-	child = CHILD_ENV(follows(AT_FDCWD, path, 0, env), env);
+	child = CHILD_ENV(follows_apart(path, env), env);
 	ignored = fah_signal_ignore_for_child();
 	ret = real(pid, file, actions, attr, argv, child);
 	fah_signal_back(ignored);
@@ -289,8 +361,9 @@ FAH_AGENT_EXPORT int posix_spawn(pid_t *pid, const char *path,
 				 char *const env[])
 {
 	spawn_fn real = (spawn_fn)(uintptr_t)fah_real("posix_spawn");
+	bool moves = path[0] != '/' && actions_move(actions);
 
-	return spawn(real, pid, path, path, actions, attr, argv, env);
+	return spawn(real, pid, path, moves ? NULL : path, actions, attr, argv, env);
 }
 
 FAH_AGENT_EXPORT int posix_spawnp(pid_t *pid, const char *file,
@@ -301,7 +374,8 @@ FAH_AGENT_EXPORT int posix_spawnp(pid_t *pid, const char *file,
 	spawn_fn real = (spawn_fn)(uintptr_t)fah_real("posix_spawnp");
 	char buf[FAH_PATH_MAX];
 
-	return spawn(real, pid, file, on_path(file, buf, sizeof(buf)), actions, attr, argv, env);
+	return spawn(real, pid, file, on_path(file, actions_move(actions), buf, sizeof(buf)),
+		     actions, attr, argv, env);
 }
 
 /*

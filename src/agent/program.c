@@ -117,6 +117,29 @@ static char *script_interpreter(char *head)
 	return s;
 }
 
+/*
+ * The program's file for reading, or a negative number. Only regular files are opened: to open a
+ * pipe wakes whoever waits at its other end, a device may do anything, and none can be executed.
+ */
+static long open_program(int dirfd, const char *path, int flags)
+{
+	struct stat st;
+	long fd;
+
+	if (flags & AT_EMPTY_PATH && !path[0])
+		return FAH_SYS2(SYS_fstat, dirfd, &st) < 0 || !S_ISREG(st.st_mode)
+			       ? -1
+			       : FAH_SYS3(SYS_fcntl, dirfd, F_DUPFD_CLOEXEC, 0);
+	if (FAH_SYS4(SYS_newfstatat, dirfd, path, &st, 0) < 0 || !S_ISREG(st.st_mode))
+		return -1;
+	fd = FAH_SYS4(SYS_openat, dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd >= 0 && (FAH_SYS2(SYS_fstat, fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		FAH_SYS1(SYS_close, fd); /* replaced just now */
+		return -1;
+	}
+	return fd;
+}
+
 bool fah_program_takes_preload(int dirfd, const char *path, int flags)
 {
 	char head[512];
@@ -136,11 +159,7 @@ bool fah_program_takes_preload(int dirfd, const char *path, int flags)
 		bool script = false;
 		long fd, n;
 
-		if (flags & AT_EMPTY_PATH && !path[0])
-			fd = FAH_SYS3(SYS_fcntl, dirfd, F_DUPFD_CLOEXEC, 0);
-		else
-			fd = FAH_SYS4(SYS_openat, dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK,
-				      0);
+		fd = open_program(dirfd, path, flags);
 		if (fd < 0)
 			return false; /* not readable, or not there: exec will say so */
 		memset(&u, 0, sizeof(u));

@@ -1,11 +1,13 @@
 /*
  * segment.c - segments and chunks, the agent's side. Runs in signal handlers of any thread.
  *
- * A segment is made by raw system calls only and its file closed as soon as it is mapped. Its
+ * A segment is made by raw system calls only and its file closed as soon as it is mapped, where the
+ * program's descriptors are not touched (apart.c). Its
  * blocks are allocated before they are mapped: writing to a hole on a full disk would be a SIGBUS
  * in the program.
  */
 #include "agent/agent.h"
+#include "agent/apart.h"
 #include "core/sys.h"
 #include "core/varint.h"
 
@@ -27,6 +29,7 @@ static _Atomic uint32_t n_segments;
 static _Atomic uint32_t next_order = 1;
 static _Atomic uint64_t retry_ns; /* no new segment before this */
 #define RETRY_NS 1000000000u
+static _Atomic bool over;    /* there is no folder for the first segment */
 static _Atomic bool growing; /* one thread makes a segment; the others drop meanwhile */
 
 static char *put_number(char *p, uint64_t v)
@@ -91,33 +94,57 @@ static void fill_head(struct fah_segment_head *head, uint32_t pid, uint64_t mono
 	head->magic = FAH_SEGMENT_MAGIC;
 }
 
-static struct segment *make_segment(uint32_t n)
+/* What make_file is asked, and answers. One at a time: `growing` is held. */
+static struct {
+	char path[FAH_PATH_MAX + 80];
+	uint32_t pid, n;
+	uint64_t mono;
+	struct segment *made;
+	bool no_folder;
+} making;
+/* not the handler's own: an alternate stack may be 8 kB */
+static uint8_t making_stack[FAH_APART_STACK] __attribute__((aligned(16)));
+
+static void make_file(void *unused)
 {
-	uint32_t pid = (uint32_t)FAH_SYS0(SYS_getpid);
-	uint64_t mono = fah_now_mono();
-	static char path[FAH_PATH_MAX + 80]; /* `growing` is held; an alternate stack may be 8 kB */
-	uint64_t limit[2];
 	long fd, p = -ENOSPC;
 
-	/* beyond the limit fallocate would send the program a signal that kills */
-	if (FAH_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, limit) == 0 &&
-	    limit[0] < sizeof(struct segment))
-		return NULL;
-	segment_path(path, pid, mono, n);
-	fd = FAH_SYS4(SYS_openat, AT_FDCWD, path,
+	(void)unused;
+	making.made = NULL;
+	fd = FAH_SYS4(SYS_openat, AT_FDCWD, making.path,
 		      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	making.no_folder = fd == -ENOENT || fd == -ENOTDIR;
 	if (fd < 0)
-		return NULL;
+		return;
 	if (FAH_SYS4(SYS_fallocate, fd, 0, 0, sizeof(struct segment)) == 0)
 		p = FAH_SYS6(SYS_mmap, 0, sizeof(struct segment), PROT_READ | PROT_WRITE,
 			     MAP_SHARED, fd, 0);
 	FAH_SYS1(SYS_close, fd);
 	if (p < 0 && p > -4096) {
-		FAH_SYS3(SYS_unlinkat, AT_FDCWD, path, 0);
-		return NULL;
+		FAH_SYS3(SYS_unlinkat, AT_FDCWD, making.path, 0);
+		return;
 	}
-	fill_head(&((struct segment *)p)->head, pid, mono, n);
-	return (struct segment *)p;
+	making.made = (struct segment *)p;
+	fill_head(&making.made->head, making.pid, making.mono, making.n);
+}
+
+static struct segment *make_segment(uint32_t n)
+{
+	uint64_t limit[2];
+
+	/* beyond the limit fallocate would send the program a signal that kills */
+	if (FAH_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, limit) == 0 &&
+	    limit[0] < sizeof(struct segment))
+		return NULL;
+	making.pid = (uint32_t)FAH_SYS0(SYS_getpid);
+	making.n = n;
+	making.mono = fah_now_mono();
+	segment_path(making.path, making.pid, making.mono, n);
+	fah_apart(make_file, NULL, making_stack, sizeof(making_stack));
+	/* the run is over, or this process cannot see its folder: nothing to record to, ever */
+	if (!n && making.no_folder)
+		atomic_store(&over, true);
+	return making.made;
 }
 
 static bool grow(void)
@@ -174,7 +201,8 @@ bool fah_segment_closed(void)
 {
 	struct fah_segment_head *head = fah_segment_head();
 
-	return head && atomic_load_explicit(&head->closed, memory_order_relaxed);
+	return head ? atomic_load_explicit(&head->closed, memory_order_relaxed)
+		    : atomic_load_explicit(&over, memory_order_relaxed);
 }
 
 static bool take(struct fah_chunk *c, uint32_t from)

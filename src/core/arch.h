@@ -25,6 +25,37 @@ static inline long fah_syscall6(long n, long a, long b, long c, long d, long e, 
 	return ret;
 }
 
+/*
+ * clone() with these flags: fn(arg) runs on the new stack (its end is given, aligned to 16) and the
+ * new thread ends after it. What the kernel returns to the caller, which must wait (CLONE_VFORK)
+ * where the stack is its own.
+ */
+static inline long fah_arch_clone_run(long flags, void *stack_end, void (*fn)(void *), void *arg)
+{
+	register void *to_arg __asm__("r12") = arg;
+	register void (*to_fn)(void *) __asm__("r13") = fn;
+	register long no_ctid __asm__("r10") = 0;
+	register long no_tls __asm__("r8") = 0;
+	long ret = 56; /* clone */
+
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "mov %%r12, %%rdi\n\t"
+			 "call *%%r13\n\t"
+			 "mov $60, %%eax\n\t" /* exit: of this thread */
+			 "xor %%edi, %%edi\n\t"
+			 "syscall\n\t"
+			 "hlt\n"
+			 "1:"
+			 : "+a"(ret)
+			 : "D"(flags), "S"(stack_end), "d"(0l), "r"(no_ctid), "r"(no_tls),
+			   "r"(to_arg), "r"(to_fn)
+			 : "rcx", "r11", "memory", "cc");
+	return ret;
+}
+
 /* The two bytes before a pc that came back from the kernel: `syscall`. */
 #define FAH_ARCH_SYSCALL_INSN_LEN 2
 static inline int fah_arch_is_syscall(const uint8_t *before_pc)
