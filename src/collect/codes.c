@@ -1,14 +1,16 @@
 /* codes.c - see codes.h. Bytes come from the target: untrusted. */
 #include "collect/codes.h"
 
-#include "base/file.h"
+#include "base/cleanup.h"
 #include "core/segment.h"
 #include "core/varint.h"
 #include "cpython/cpython.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_CODES (1u << 24)
@@ -24,36 +26,73 @@ struct fah_code {
 	uint32_t function; /* the writer's id, 0: not asked for yet */
 };
 
-static void load_journal(struct fah_codes *c, const char *path)
+/* The file for reading and appending; -1: none, or something else has that name. */
+static int open_journal(const char *path, size_t *ret_len)
 {
-	char *data = NULL;
-	size_t len = 0, at = 0;
+	/* a pipe would wait, a terminal could become ours, a link could lead anywhere */
+	int fd = open(path,
+		      O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+		      0600);
+	struct stat st;
 
-	if (fah_file_read(path, MAX_JOURNAL, &data, &len) < 0)
-		return;
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
+	    st.st_size > (off_t)MAX_JOURNAL) {
+		close(fd);
+		return -1;
+	}
+	*ret_len = (size_t)st.st_size;
+	return fd;
+}
+
+/* The whole records of data; how many bytes they take. */
+static size_t load_records(struct fah_codes *c, const uint8_t *data, size_t len)
+{
+	size_t at = 0;
+
 	while (len - at >= 4) {
 		uint32_t word;
 
 		memcpy(&word, data + at, 4);
-		at += 4;
-		if (word >> 8 > len - at)
+		if (word >> 8 > len - at - 4)
 			break;
-		fah_codes_record(c, word & 0xff, (uint8_t *)data + at, word >> 8);
-		at += word >> 8;
+		fah_codes_record(c, word & 0xff, data + at + 4, word >> 8);
+		at += 4 + (word >> 8);
 	}
-	free(data);
+	return at;
+}
+
+static void load_journal(struct fah_codes *c, int fd, size_t len)
+{
+	_cleanup_(fah_freep) uint8_t *data = malloc(len + 1);
+	size_t have = 0;
+	ssize_t n;
+
+	if (!data)
+		return;
+	while (have < len && (n = pread(fd, data + have, len - have, (off_t)have)) > 0)
+		have += (size_t)n;
+	c->journal_len = load_records(c, data, have);
 }
 
 void fah_codes_init(struct fah_codes *c, uint32_t lines_kind, const char *journal_path)
 {
+	size_t len = 0;
+	int fd;
+
 	memset(c, 0, sizeof(*c));
 	c->lines_kind = lines_kind;
 	c->journal = -1;
-	if (!journal_path)
+	fd = journal_path ? open_journal(journal_path, &len) : -1;
+	if (fd < 0)
 		return;
-	load_journal(c, journal_path);
-	c->journal =
-		open(journal_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	load_journal(c, fd, len);
+	/* a record that a kill cut short must not swallow those that follow */
+	if (c->journal_len < len && ftruncate(fd, (off_t)c->journal_len) < 0)
+		close(fd);
+	else
+		c->journal = fd;
 }
 
 void fah_codes_release(struct fah_codes *c)
@@ -131,24 +170,41 @@ static void define_lines(struct fah_codes *c, struct fah_cursor *cur)
 	code->table_have += (uint32_t)len;
 }
 
+static bool write_all(int fd, const uint8_t *data, size_t len)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < len) {
+		n = write(fd, data + done, len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
 static void journal(struct fah_codes *c, uint32_t type, const uint8_t *payload, size_t len)
 {
 	uint32_t word = (uint32_t)len << 8 | type;
-	uint8_t *buf;
+	_cleanup_(fah_freep) uint8_t *buf = c->journal < 0 ? NULL : malloc(len + 4);
 
-	if (c->journal < 0)
-		return;
-	/* one write, so that a kill leaves no half record before a whole one */
-	buf = malloc(len + 4);
 	if (!buf)
 		return;
+	/* in one write where the disk allows: then a kill leaves no half record */
 	memcpy(buf, &word, 4);
 	memcpy(buf + 4, payload, len);
-	if (write(c->journal, buf, len + 4) < 0) {
-		close(c->journal); /* full: recovery will know less */
+	if (write_all(c->journal, buf, len + 4)) {
+		c->journal_len += len + 4;
+		return;
+	}
+	/* full: recovery will know less, but nothing wrong. The next record may find room again. */
+	if (ftruncate(c->journal, (off_t)c->journal_len) < 0) {
+		close(c->journal);
 		c->journal = -1;
 	}
-	free(buf);
 }
 
 void fah_codes_record(struct fah_codes *c, uint32_t type, const uint8_t *payload, size_t len)

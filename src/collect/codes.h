@@ -21,9 +21,11 @@ struct fah_codes {
 	struct fah_map lines; /* (id, instruction) -> line */
 	uint32_t lines_kind;  /* enum fah_py_lines */
 	int journal;	      /* fd, -1: none */
+	size_t journal_len;   /* of its whole records */
 };
 
-/* journal_path may be NULL; what an earlier journal holds is loaded first. */
+/* journal_path may be NULL; what an earlier journal holds is loaded first. What is not a regular
+ * file is left alone, and there is no journal then. */
 void fah_codes_init(struct fah_codes *c, uint32_t lines_kind, const char *journal_path);
 void fah_codes_release(struct fah_codes *c);
 
