@@ -44,6 +44,17 @@ int fah_drain_new(const char *session_dir, struct fah_writer *w, uint64_t start_
 	return 0;
 }
 
+int fah_drain_moved(struct fah_drain *d, const char *session_dir)
+{
+	char *dir = strdup(session_dir);
+
+	if (!dir)
+		return FAH_ERR_NOMEM;
+	free(d->dir);
+	d->dir = dir;
+	return 0;
+}
+
 void fah_drain_free(struct fah_drain *d)
 {
 	if (!d)

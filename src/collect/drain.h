@@ -29,6 +29,9 @@ int fah_drain_new(const char *session_dir, struct fah_writer *w, uint64_t start_
 /* Take everything that is there, flush the writer, then give the chunks back. */
 void fah_drain_cycle(struct fah_drain *d);
 
+/* The folder has another name now (fah_session_end). */
+int fah_drain_moved(struct fah_drain *d, const char *session_dir);
+
 /*
  * The last cycle: agents are told to record no more, process ends are written. The segments' files
  * stay, for whoever knows that the capture is safe.

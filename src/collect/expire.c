@@ -13,23 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define KEEP_SECONDS (24 * 3600)
-
-/* The collector holds the lock as long as it lives. */
-static int is_abandoned(int dir)
-{
-	int fd = openat(dir, FAH_SESSION_LOCK, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	int abandoned = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	return abandoned;
-}
 
 /* "<pid>-<start>-<n>.seg": a process that may still write there. */
 static int has_living_process(DIR *dir)
@@ -52,33 +40,40 @@ static void remove_files(DIR *dir)
 
 	rewinddir(dir);
 	while ((e = readdir(dir)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		    strcmp(e->d_name, FAH_SESSION_LOCK))
 			unlinkat(dirfd(dir), e->d_name, 0);
+	unlinkat(dirfd(dir), FAH_SESSION_LOCK,
+		 0); /* last: whoever waits for it finds all or none */
+}
+
+/* A leftover of this user that is old enough. */
+static int is_old(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	       st.st_mtime <= time(NULL) - KEEP_SECONDS;
 }
 
 static void consider(int base, const char *name)
 {
-	int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-	DIR *dir;
+	int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), lock = -1;
+	DIR *dir = NULL;
 
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
-	    st.st_mtime > time(NULL) - KEEP_SECONDS || !is_abandoned(fd)) {
-		close(fd);
-		return;
-	}
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return;
-	}
-	if (!has_living_process(dir)) {
+	/* the lock is held to the end: meanwhile nobody adds these files to a capture */
+	if (fd >= 0 && is_old(fd) && (lock = fah_session_lock(fd)) >= 0)
+		dir = fdopendir(fd);
+	if (dir && !has_living_process(dir)) {
 		remove_files(dir);
 		unlinkat(base, name, AT_REMOVEDIR);
 	}
-	closedir(dir);
+	if (lock >= 0)
+		close(lock);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
 }
 
 void fah_session_expire(const char *base)

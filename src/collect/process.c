@@ -1,6 +1,7 @@
 /* process.c - see process.h. What lies in a segment is untrusted: the target could write there. */
 #include "collect/process.h"
 
+#include "base/file.h"
 #include "core/err.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ bool fah_collected_has(const struct fah_collected *list, const char *path)
 {
 	for (; list; list = list->next)
 		for (uint32_t i = 0; i < list->n_segments; i++)
-			if (!strcmp(list->segments[i].path, path))
+			if (!strcmp(fah_basename(list->segments[i].path), fah_basename(path)))
 				return true;
 	return false;
 }

@@ -51,6 +51,7 @@ struct fah_chunk *fah_segment_map_chunk(const struct fah_segment_map *m, uint32_
  * FAH_ERR_NOMEM.
  */
 int fah_collected_add(struct fah_collected **list, const char *path);
+/* By the file's own name: the folder's may change (fah_session_end). */
 bool fah_collected_has(const struct fah_collected *list, const char *path);
 /* The process is gone, or goes on as another program. */
 bool fah_collected_is_dead(const struct fah_collected *list, const struct fah_collected *p);

@@ -89,6 +89,7 @@ int fah_recover(const char *given)
 	snprintf(partial, sizeof(partial), "%s.partial", path);
 	snprintf(work, sizeof(work), "%s.recovered", path);
 	snprintf(work_partial, sizeof(work_partial), "%s.recovered.partial", path);
+	fah_session_end(&l.session);
 	err = fah_writer_new(work, &w);
 	if (err == 0)
 		err = fah_drain_new(l.session.dir, w, l.start_mono_ns, &d);

@@ -179,7 +179,7 @@ FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
 FAH_DEFINE_FREEP(struct fah_drain *, fah_drain_free)
 
 /* The part between the session's making and its removal. */
-static int run_in(const struct fah_session *s, const struct fah_run_options *opt,
+static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 		  struct fah_run_result *r)
 {
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
@@ -215,6 +215,8 @@ static int run_in(const struct fah_session *s, const struct fah_run_options *opt
 		r->end.system_ns = timeval_ns(usage.ru_stime);
 		r->end.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 		r->end.wait_status = (uint32_t)r->wait_status;
+		fah_session_end(s);
+		fah_drain_moved(d, s->dir);
 		fah_drain_finish(d);
 		r->stats = *fah_drain_stats(d);
 	}

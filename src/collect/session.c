@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "core/err.h"
+#include "core/segment.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,6 +22,9 @@
 #define MIN_FREE (256ull << 20)
 #define AGENT_NAME "libfixingahole-agent.so"
 #define AGENT_LINK "agent.so"
+#define MEMORY "/dev/shm"
+#define PROBE "probe.seg"
+#define REMOVE_TRIES 100
 
 /* Where the agent stands relative to the program: build tree, installed, Debian's multiarch, wheel.
  */
@@ -58,36 +62,74 @@ static int find_agent(char *ret, size_t cap)
 	return FAH_ERR_SYS;
 }
 
-static int room_in(const char *dir)
+static bool has_room(const char *dir, unsigned long long bytes)
 {
 	struct statvfs vfs;
 
-	return access(dir, W_OK | X_OK) == 0 && statvfs(dir, &vfs) == 0 &&
-	       (unsigned long long)vfs.f_bavail * vfs.f_frsize >= MIN_FREE;
+	return statvfs(dir, &vfs) == 0 && (unsigned long long)vfs.f_bavail * vfs.f_frsize >= bytes;
 }
 
-static int make_dir(struct fah_session *s)
+/* Agents allocate before they map; where the file system cannot, no sample would ever come. */
+static bool can_allocate(int dir)
 {
-	const char *override = getenv("FIXINGAHOLE_SESSION_DIR"), *tmp = getenv("TMPDIR");
-	char lock[FAH_SESSION_PATH_MAX + 16];
-	const char *base = override		 ? override
-			   : room_in("/dev/shm") ? "/dev/shm"
-			   : tmp		 ? tmp
-						 : "/tmp";
+	int fd = openat(dir, PROBE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	bool can = fd >= 0 && fallocate(fd, 0, 0, FAH_SEGMENT_SIZE) == 0;
+	int saved = errno;
 
-	fah_session_expire(base);
+	if (fd >= 0)
+		close(fd);
+	unlinkat(dir, PROBE, 0);
+	errno = saved;
+	return can;
+}
+
+/* A folder in base, locked. Any base will do if `anyhow`, even one without room for a segment. */
+static int make_dir(struct fah_session *s, const char *base, bool anyhow)
+{
+	char absolute[PATH_MAX];
+	bool ok;
+	int dir;
+
+	/* the program may go to another folder before it starts a child */
+	if (!*base || !realpath(base, absolute) ||
+	    strlen(absolute) + sizeof("/" FAH_SESSION_PREFIX "XXXXXX" FAH_SESSION_ENDED) + 64 >
+		    sizeof(s->dir))
+		return FAH_ERR_SYS;
+	fah_session_expire(absolute);
 	/* 0700: what another user could put there, or cut short, we would map. A program that gives
 	 * up its rights and forks is not followed for that. */
-	snprintf(s->dir, sizeof(s->dir), "%s/" FAH_SESSION_PREFIX "XXXXXX", base);
+	snprintf(s->dir, sizeof(s->dir), "%s/" FAH_SESSION_PREFIX "XXXXXX", absolute);
 	if (!mkdtemp(s->dir))
 		return FAH_ERR_SYS;
-	snprintf(lock, sizeof(lock), "%s/" FAH_SESSION_LOCK, s->dir);
-	s->lock_fd = open(lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (s->lock_fd < 0 || flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		fah_session_remove(s);
-		return FAH_ERR_SYS;
-	}
-	return 0;
+	dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	s->lock_fd = dir < 0 ? -1 : fah_session_lock(dir);
+	ok = s->lock_fd >= 0 && (can_allocate(dir) || anyhow);
+	if (dir >= 0)
+		close(dir);
+	if (ok)
+		return 0;
+	fah_session_remove(s);
+	s->lock_fd = -1;
+	return FAH_ERR_SYS;
+}
+
+/*
+ * Memory first, where there is plenty of it: the program's own shared memory comes before ours (a
+ * container has 64 MB). Then disks, then memory that is scarce.
+ */
+static int find_dir(struct fah_session *s)
+{
+	const char *override = getenv("FIXINGAHOLE_SESSION_DIR"), *tmp = getenv("TMPDIR");
+	const char *const bases[] = {tmp ? tmp : "", "/tmp", "/var/tmp", MEMORY};
+
+	if (override)
+		return make_dir(s, override, true);
+	if (has_room(MEMORY, MIN_FREE) && make_dir(s, MEMORY, false) == 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
+		if (make_dir(s, bases[i], false) == 0)
+			return 0;
+	return make_dir(s, "/tmp", true);
 }
 
 int fah_session_init(struct fah_session *s)
@@ -97,7 +139,7 @@ int fah_session_init(struct fah_session *s)
 
 	if (err < 0)
 		return err;
-	err = make_dir(s);
+	err = find_dir(s);
 	if (err < 0)
 		return err;
 	strcpy(s->agent, agent);
@@ -123,41 +165,92 @@ static bool is_ours(const char *name)
 	       (n > 6 && !strcmp(name + n - 6, ".codes"));
 }
 
-void fah_session_remove(const struct fah_session *s)
+void fah_session_end(struct fah_session *s)
 {
-	DIR *dir = opendir(s->dir);
-	struct dirent *e;
+	char ended[FAH_SESSION_PATH_MAX + 16];
 	int saved = errno;
 
+	snprintf(ended, sizeof(ended), "%s" FAH_SESSION_ENDED, s->dir);
+	if (strlen(ended) < sizeof(s->dir) && rename(s->dir, ended) == 0)
+		strcpy(s->dir, ended);
+	errno = saved;
+}
+
+static void remove_files(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *e;
+
+	/* the lock last: without it nobody could tell that the folder is a leftover */
 	while (dir && (e = readdir(dir)))
-		if (is_ours(e->d_name))
+		if (is_ours(e->d_name) && strcmp(e->d_name, FAH_SESSION_LOCK))
 			unlinkat(dirfd(dir), e->d_name, 0);
-	if (dir)
+	if (dir) {
+		unlinkat(dirfd(dir), FAH_SESSION_LOCK, 0);
 		closedir(dir);
+	}
+}
+
+void fah_session_remove(const struct fah_session *s)
+{
+	int saved = errno;
+
+	/* an agent that had found the folder before it was renamed may still put a file there */
+	for (int i = 0; i < REMOVE_TRIES; i++) {
+		remove_files(s->dir);
+		if (rmdir(s->dir) == 0 || (errno != ENOTEMPTY && errno != EEXIST))
+			break;
+	}
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
-	rmdir(s->dir);
 	errno = saved;
+}
+
+int fah_session_lock(int dir)
+{
+	int fd = openat(dir, FAH_SESSION_LOCK,
+			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+	struct stat st;
+
+	if (fd < 0)
+		return FAH_ERR_SYS;
+	/* without a name: whoever held it before us has just removed the session */
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_nlink > 0)
+		return fd;
+	close(fd);
+	return FAH_ERR_SYS;
+}
+
+static int open_leftover(const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (dir >= 0 && (fstat(dir, &st) < 0 || st.st_uid != geteuid())) {
+		close(dir);
+		dir = -1;
+	}
+	return dir;
 }
 
 int fah_session_take_over(struct fah_session *s)
 {
-	char lock[FAH_SESSION_PATH_MAX + 16];
-	struct stat st;
+	int dir;
 
-	/* the name comes from a file that anybody may have written */
 	s->lock_fd = -1;
+	/* the name comes from a file that anybody may have written */
 	if (strncmp(fah_basename(s->dir), FAH_SESSION_PREFIX, strlen(FAH_SESSION_PREFIX)) ||
-	    lstat(s->dir, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+	    strlen(s->dir) + sizeof(FAH_SESSION_ENDED) > sizeof(s->dir))
 		return FAH_ERR_SYS;
-	snprintf(lock, sizeof(lock), "%s/" FAH_SESSION_LOCK, s->dir);
-	s->lock_fd = open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (s->lock_fd < 0)
-		return FAH_ERR_SYS;
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		close(s->lock_fd);
-		s->lock_fd = -1;
-		return FAH_ERR_SYS; /* its collector lives, or another recovery is at it */
+	dir = open_leftover(s->dir);
+	if (dir < 0) { /* its collector was killed at the very end */
+		strcat(s->dir, FAH_SESSION_ENDED);
+		dir = open_leftover(s->dir);
 	}
-	return 0;
+	if (dir < 0)
+		return FAH_ERR_SYS;
+	s->lock_fd = fah_session_lock(dir);
+	close(dir);
+	return s->lock_fd < 0 ? FAH_ERR_SYS : 0;
 }

@@ -16,17 +16,27 @@ struct fah_session {
 
 /*
  * Make the folder (memory-backed where possible: a page that the kernel writes back to disk would
- * stall the target) and find the agent beside this program. FAH_ERR_SYS with errno; ENOENT: no
- * agent.
+ * stall the target) and find the agent beside this program. The folder's path is absolute: the
+ * program may go elsewhere. FAH_ERR_SYS with errno; ENOENT: no agent.
  */
 int fah_session_init(struct fah_session *s);
+/*
+ * The run is over: the folder gets a name that no agent knows (s->dir changes), so that children
+ * which start later put nothing into it, and find no place to record to. Where it cannot be renamed
+ * all stays as it was. Comes before the last look at what is in it.
+ */
+void fah_session_end(struct fah_session *s);
 /* Remove the folder with all that a session puts there; programs that still live keep their maps.
  */
 void fah_session_remove(const struct fah_session *s);
 
-/* s->dir is a leftover: get its lock, so that nobody else takes it. FAH_ERR_SYS: it is none, is not
- * this user's, or its collector lives. */
+/* s->dir is a leftover, perhaps under the name of one that had ended (then s->dir changes): get its
+ * lock, so that nobody else takes it. FAH_ERR_SYS: it is none, is not this user's, or its collector
+ * lives. */
 int fah_session_take_over(struct fah_session *s);
+/* The lock of the session's folder open as dir, held: a fd. FAH_ERR_SYS: somebody else holds it, or
+ * the folder is about to go. */
+int fah_session_lock(int dir);
 
 /*
  * Leftovers of killed runs in base that nobody asked for in a day: removed, where they are this
@@ -35,5 +45,6 @@ int fah_session_take_over(struct fah_session *s);
 void fah_session_expire(const char *base);
 #define FAH_SESSION_PREFIX "fixingahole-"
 #define FAH_SESSION_LOCK "lock"
+#define FAH_SESSION_ENDED ".ended" /* behind the folder's name when its run is over */
 
 #endif
