@@ -23,6 +23,12 @@
 #define DEPTH 48
 #define PCS 256
 
+/* Faults of the probe's own, beside enum fah_py_test_skip: what a wrong walk would give. */
+enum {
+	FAULT_STALE = 1 << 16,	 /* the innermost frame is the one of the sample before */
+	FAULT_MISSING = 1 << 17, /* the innermost but one is left out */
+};
+
 struct stack {
 	uint64_t hash;
 	uint32_t n, whole, recovered, leaf_call, count;
@@ -47,6 +53,8 @@ static int timer_id = -1;
 static uint64_t period;
 static volatile sig_atomic_t busy, stepping;
 static uint64_t last_doubt_pc;
+static uint32_t faults;
+static struct fah_py_frame stale;
 static struct {
 	uint64_t pc, count;
 } doubt_pcs[PCS];
@@ -88,6 +96,30 @@ API int64_t probe_tstate(uint64_t pthread_id)
 	return err < 0 ? err : (int64_t)tstate;
 }
 
+/* From now on every walk has these faults: FAULT_STALE, FAULT_MISSING. */
+API void probe_fault(uint32_t wanted)
+{
+	faults = wanted;
+}
+
+static void spoil(struct fah_py_walk *w)
+{
+	struct fah_py_frame innermost;
+
+	if (w->n_frames < 4)
+		return;
+	if (faults & FAULT_STALE) {
+		innermost = w->frames[0];
+		if (stale.code)
+			w->frames[0] = stale;
+		stale = innermost;
+	}
+	if (faults & FAULT_MISSING) {
+		w->n_frames--;
+		memmove(&w->frames[1], &w->frames[2], (w->n_frames - 1) * sizeof(w->frames[0]));
+	}
+}
+
 /* Walks thread pthread_id, 0: the caller's. The number of frames or enum fah_err. */
 API int probe_walk(uint64_t pthread_id)
 {
@@ -99,6 +131,8 @@ API int probe_walk(uint64_t pthread_id)
 	if (!fah_py_thread_is(&mem, &layout, tstate, id))
 		return FAH_ERR_MISMATCH;
 	err = fah_py_walk_thread(direct, &mem, &layout, tstate);
+	if (err == 0)
+		spoil(direct);
 	return err < 0 ? err : (int)direct->n_frames;
 }
 
@@ -290,6 +324,7 @@ static void sample(void)
 			doubt_pc_add(last_doubt_pc);
 		return;
 	}
+	spoil(sampled);
 	took = now() - start;
 	stats.ns += took;
 	if (took > stats.max_ns)
@@ -346,12 +381,14 @@ static int begin(uint32_t skip)
 	memset(stacks, 0, STACKS * sizeof(*stacks));
 	memset(doubt_pcs, 0, sizeof(doubt_pcs));
 	n_stacks = 0;
+	memset(&stale, 0, sizeof(stale));
 	sampled->test_skip = skip;
+	faults = skip;
 	return 0;
 }
 
-/* Samples the calling thread period_ns after each sample from now on; skip: enum fah_py_test_skip.
- */
+/* Samples the calling thread period_ns after each sample from now on; skip: enum fah_py_test_skip,
+ * and faults. */
 API int probe_start(uint64_t period_ns, uint32_t skip)
 {
 	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -399,6 +436,12 @@ API uint64_t probe_doubt_pc(uint32_t i, uint64_t *ret_count)
 		return 0;
 	*ret_count = doubt_pcs[i].count;
 	return doubt_pcs[i].pc;
+}
+
+/* What was counted so far; also while sampling. */
+API const struct stats *probe_stats(void)
+{
+	return &stats;
 }
 
 API const struct stats *probe_stop(void)

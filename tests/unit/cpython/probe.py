@@ -6,7 +6,8 @@ import sys
 
 NOT_STARTED = 0xFFFFFFFF
 TRUNCATED, LEAF_CALL, RECOVERED = 1, 2, 4
-SKIP_TILING, SKIP_CODE, SKIP_CFRAMES = 1, 2, 4
+SKIP_TILING, SKIP_CODE, SKIP_CFRAMES, SKIP_GENS, SKIP_END = 1, 2, 4, 8, 16
+FAULT_STALE, FAULT_MISSING = 1 << 16, 1 << 17
 DOUBTS = ("none", "fault", "frame", "code", "loop", "moved")
 
 
@@ -47,6 +48,8 @@ def load(path, types=True):
     lib.probe_step_start.argtypes = [u32]
     lib.probe_doubt_pc.argtypes, lib.probe_doubt_pc.restype = [u32, ctypes.POINTER(u64)], u64
     lib.probe_step_stop.restype = ctypes.POINTER(Stats)
+    lib.probe_fault.argtypes = [u32]
+    lib.probe_stats.restype = ctypes.POINTER(Stats)
     lib.probe_stop.restype = ctypes.POINTER(Stats)
     lib.probe_stack.restype = ctypes.POINTER(Stack)
     symbol = lambda name: ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, name))

@@ -1,14 +1,15 @@
 """Walks in a signal handler while the program does what breaks walks:
-python walk_storm.py LIBRARY SECONDS|step [SKIP]
+python walk_storm.py LIBRARY SECONDS[:WALKS]|step [SKIP]
 
-At 5 kHz for some seconds; or, with "step", after every single instruction of the interpreter
+At 5 kHz for some seconds; with WALKS at 15 kHz until so many were accepted, which must be before those
+seconds are over; or, with "step", after every single instruction of the interpreter
 during one round, so that no half-made state is missed.
 
 Every stack that was accepted is judged by the program's own text: a line that calls ends in a comment
 "#> names", the functions it can be the caller of, and no function is called from anywhere else. So a
 frame that is missing, stale or invented makes a pair that the text does not allow. Finalisers may
-begin anywhere. SKIP (bits of enum fah_py_test_skip) leaves out a check of the walk: then this test
-has to fail, else it could not tell.
+begin anywhere. SKIP (bits of enum fah_py_test_skip, and of the probe's faults) leaves out a check of the
+walk or spoils what it gives: then this test has to fail, which is status 3, else it could not tell.
 """
 
 import ctypes
@@ -22,7 +23,10 @@ import probe
 
 HERE = __file__
 STEP = sys.argv[2] == "step"
-DEPTH = 8 if STEP else 400
+SECONDS, _, WALKS = sys.argv[2].partition(":")
+WALKS = int(WALKS or 0)
+PERIOD = 60000 if WALKS else 200000  # ns, after each walk
+DEPTH = 8 if STEP else 40 if WALKS else 400  # many walks: of stacks that are walked fast
 N = 3 if STEP else 30
 alive = []  # code objects must not die before they are judged
 
@@ -253,13 +257,17 @@ PHASES = [sort_map, reduce_it, generators, coroutines, exceptions, recursion, dy
           arguments, leftovers, executed]
 
 
-def storm(seconds):
+def storm(lib, seconds):
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    stats = lib.probe_stats().contents
+    rounds = 0
+    while time.monotonic() < end and not (WALKS and stats.accepted >= WALKS):
         for phase in PHASES:
             for _ in range(12):
                 phase()  #> sort_map reduce_it generators coroutines exceptions recursion dying operators arguments leftovers executed
-        overflow()  #> overflow
+        if not WALKS or rounds % 50 == 0:
+            overflow()  #> overflow
+        rounds += 1
 
 
 def round_of_all():
@@ -346,12 +354,13 @@ def main():
         stats = lib.probe_step_stop().contents
         sys.setrecursionlimit(1000)
     else:
-        assert lib.probe_start(200000, skip) == 0
-        storm(float(sys.argv[2]))  #> storm
+        assert lib.probe_start(PERIOD, skip) == 0
+        storm(lib, float(SECONDS))  #> storm
         stats = lib.probe_stop().contents
     return lib, stats, skip
 
 
+begun = time.monotonic()
 lib, stats, skip = main()  #> main
 impossible = 0
 seen = 0
@@ -378,14 +387,15 @@ if STEP:
                 print("dropped %d times at %s+0x%x" % (count, words[-1], pc - low + int(words[2], 16)))
 drops = stats.samples - stats.accepted
 why = ", ".join("%s %d" % (name, n) for name, n in zip(probe.DOUBTS, stats.doubts) if n)
-print("%s: %d samples, %d distinct stacks, %d impossible, %.3f %% dropped (%s), %d recovered, "
+print("%s: %d samples in %.0f s, %d distinct stacks, %d impossible, %.3f %% dropped (%s), %d recovered, "
       "%d not kept, mean %.1f us at depth %.0f" % (
-          sys.version.split()[0], stats.samples, seen, impossible, 100.0 * drops / max(stats.samples, 1),
+          sys.version.split()[0], stats.samples, time.monotonic() - begun, seen, impossible, 100.0 * drops / max(stats.samples, 1),
           why or "none", stats.recovered, stats.not_stored,
           stats.ns / 1000.0 / max(stats.accepted, 1), stats.frames / max(stats.accepted, 1)))
 if skip:
     sys.exit(3 if impossible else 0)
-assert stats.samples > (50000 if STEP else 100 * float(sys.argv[2])), "the timer did not run"
+assert stats.samples > (50000 if STEP else 0 if WALKS else 100 * float(SECONDS)), "the timer did not run"
+assert stats.accepted >= WALKS, "%d walks in %s s" % (stats.accepted, SECONDS)
 assert stats.accepted > 0 and seen > 20
 assert stats.not_stored * 50 < stats.accepted
 assert not impossible

@@ -1,7 +1,8 @@
-"""The walk's answer against the interpreter's own, in every kind of frame: python walk_truth.py LIBRARY
+"""The walk's answer against the interpreter's own, in every kind of frame: python walk_truth.py LIBRARY [FAULT]
 
 Each check() compares names, lines, depth, code objects and entry frames of our walk with the chain
-of sys._getframe(), from where it stands.
+of sys._getframe(), from where it stands. With FAULT (of the probe's) a comparison has to fail, which
+is status 3.
 """
 
 import asyncio
@@ -400,6 +401,15 @@ def run():
         traceback.print_exc(limit=-12)
 
 
+if len(sys.argv) > 2:
+    lib.probe_fault(int(sys.argv[2]))
+    try:
+        nested(5, check, "nested")
+        nested(6, check, "nested")
+    except AssertionError as error:
+        print("%s: seen: %s" % (sys.version.split()[0], error))
+        sys.exit(3)
+    sys.exit(0)
 check("module")
 threading.stack_size(512 << 20)
 runner = threading.Thread(target=run)
