@@ -1,0 +1,255 @@
+/*
+ * build.c - see build.h: .eh_frame found and read, each function's rows in order, gaps as rows
+ * without rule, equal neighbours made one, different rules counted once.
+ */
+#include "native/build.h"
+
+#include "base/map.h"
+#include "core/err.h"
+#include "native/ehframe.h"
+
+#include <string.h>
+
+#define ROWS_A_BUCKET 8
+#define MIN_SHIFT 6
+
+struct rows {
+	uint32_t *pcs;
+	uint16_t *rule_of;
+	uint32_t n, room;
+	uint64_t base, limit; /* rows at or behind the limit belong to the next function */
+	struct fah_rule *rules;
+	uint32_t n_rules;
+	struct fah_map known;
+	bool failed;
+};
+
+static void rows_release(struct rows *rows)
+{
+	free(rows->pcs);
+	free(rows->rule_of);
+	free(rows->rules);
+	fah_map_release(&rows->known);
+}
+
+/* The rule's number; 0, which is "none", where there are more than a table can hold. */
+static uint32_t rule_number(struct rows *rows, const struct fah_rule *rule)
+{
+	struct fah_key key;
+	uint32_t *number;
+	bool is_new;
+
+	memcpy(&key, rule, sizeof(key));
+	number = fah_map_put(&rows->known, key, &is_new);
+	if (!number) {
+		rows->failed = true;
+		return 0;
+	}
+	if (!is_new)
+		return *number;
+	if (rows->n_rules == FAH_TABLE_RULES_MAX)
+		return 0;
+	if ((rows->n_rules & (rows->n_rules - 1)) == 0) {
+		struct fah_rule *rules = realloc(
+			rows->rules, (rows->n_rules ? rows->n_rules * 2u : 1u) * sizeof(*rules));
+
+		if (!rules) {
+			rows->failed = true;
+			return 0;
+		}
+		rows->rules = rules;
+	}
+	rows->rules[rows->n_rules] = *rule;
+	*number = rows->n_rules;
+	return rows->n_rules++;
+}
+
+static bool rows_grow(struct rows *rows)
+{
+	uint32_t room = rows->room ? rows->room * 2 : 1024;
+	uint32_t *pcs = realloc(rows->pcs, room * sizeof(*pcs));
+	uint16_t *rule_of;
+
+	if (pcs)
+		rows->pcs = pcs;
+	rule_of = pcs && room > rows->room ? realloc(rows->rule_of, room * sizeof(*rule_of)) : NULL;
+	if (!rule_of) {
+		rows->failed = true;
+		return false;
+	}
+	rows->rule_of = rule_of;
+	rows->room = room;
+	return true;
+}
+
+/* From pc on this rule holds. pcs never fall. */
+static bool rows_add(void *ctx, uint64_t pc, const struct fah_rule *rule)
+{
+	struct rows *rows = ctx;
+	uint32_t number, at;
+
+	if (pc >= rows->limit)
+		return true;
+	at = (uint32_t)(pc - rows->base);
+	number = rule_number(rows, rule);
+	if (rows->n && rows->pcs[rows->n - 1] == at)
+		rows->n--;
+	if (rows->n ? rows->rule_of[rows->n - 1] == number : number == 0)
+		return !rows->failed;
+	if (rows->n == rows->room && !rows_grow(rows))
+		return false;
+	rows->pcs[rows->n] = at;
+	rows->rule_of[rows->n++] = (uint16_t)number;
+	return !rows->failed;
+}
+
+static int add_functions(struct rows *rows, const struct fah_ehframe *eh, uint64_t end,
+			 struct fah_build_stats *stats)
+{
+	static const struct fah_rule none = {.cfa = FAH_CFA_NONE};
+	uint64_t most = rows->base + UINT32_MAX;
+
+	if (end > most)
+		end = most;
+	for (size_t i = 0; i < eh->n_fdes && !rows->failed; i++) {
+		const struct fah_fde *fde = &eh->fdes[i];
+		uint64_t next = i + 1 < eh->n_fdes ? eh->fdes[i + 1].start : UINT64_MAX;
+		uint32_t before = rows->n;
+
+		if (fde->start < rows->base || fde->start >= end || fde->end > end) {
+			stats->bad++;
+			if (fde->start >= rows->base && fde->start < end) /* ends the one before */
+				rows_add(rows, fde->start, &none);
+			continue;
+		}
+		stats->functions++;
+		rows->limit = fde->end < next ? fde->end : next;
+		if (fah_cfi_run(&eh->cies[fde->cie], fde->program, fde->start, fde->end, rows_add,
+				rows) < 0) {
+			stats->bad++;
+			rows->n = before;
+			rows_add(rows, fde->start, &none);
+		}
+		rows->limit = UINT64_MAX;
+		if (fde->end < next)
+			rows_add(rows, fde->end, &none);
+	}
+	return rows->failed ? FAH_ERR_NOMEM : 0;
+}
+
+/* The bytes of .eh_frame, by .eh_frame_hdr, which every loadable file has, or else by name. A file
+ * without either has *ret NULL. */
+static int read_eh_frame(struct fah_elf *elf, uint8_t **ret, uint64_t *ret_len, uint64_t *ret_vaddr,
+			 size_t *ret_fdes)
+{
+	_cleanup_(fah_freep) uint8_t *hdr = NULL;
+	const struct fah_elf_section *section;
+	uint64_t hdr_len = elf->eh_frame_hdr_len < 64 ? elf->eh_frame_hdr_len : 64;
+	bool found = false;
+	int err;
+
+	*ret_fdes = SIZE_MAX;
+	if (elf->eh_frame_hdr && fah_elf_read_at(elf, elf->eh_frame_hdr, hdr_len, &hdr) == 0)
+		found = fah_ehframe_hdr(hdr, hdr_len, elf->eh_frame_hdr, ret_vaddr, ret_fdes) == 0;
+	if (found)
+		*ret_len = fah_elf_room_at(elf, *ret_vaddr);
+	err = fah_elf_sections(elf);
+	if (err == FAH_ERR_NOMEM)
+		return err;
+	section = fah_elf_section(elf, ".eh_frame");
+	if (section && (!found || section->vaddr == *ret_vaddr)) {
+		*ret_vaddr = section->vaddr;
+		*ret_len = section->len;
+		*ret_fdes = SIZE_MAX;
+		found = true;
+	}
+	if (!found || !*ret_len)
+		return 0;
+	return fah_elf_read_at(elf, *ret_vaddr, *ret_len, ret);
+}
+
+static int assemble(const struct rows *rows, const void *key, size_t key_len, void **ret,
+		    size_t *ret_len)
+{
+	struct fah_table_head head = {.magic = FAH_TABLE_MAGIC,
+				      .version = FAH_TABLE_VERSION,
+				      .n_rules = rows->n_rules,
+				      .n_rows = rows->n,
+				      .shift = MIN_SHIFT,
+				      .key_len = (uint32_t)key_len};
+	uint32_t last = rows->n ? rows->pcs[rows->n - 1] : 0, row = 0, *index;
+	size_t rules_len = rows->n_rules * sizeof(struct fah_rule), body;
+	uint8_t *bytes, *p;
+
+	/* few enough rows in a bucket for one or two cache lines, and no more buckets than that
+	 * takes */
+	while (head.shift < 31 && (uint64_t)(last >> head.shift) * ROWS_A_BUCKET > rows->n)
+		head.shift++;
+	head.n_buckets = rows->n ? (last >> head.shift) + 1 : 0;
+	body = (rules_len + ((size_t)head.n_buckets + 1) * 4 + (size_t)rows->n * 6 + 7) &
+	       ~(size_t)7;
+	bytes = calloc(1, sizeof(head) + body);
+	if (!bytes)
+		return FAH_ERR_NOMEM;
+	p = bytes + sizeof(head);
+	memcpy(p, rows->rules, rules_len);
+	index = (uint32_t *)(void *)(p + rules_len);
+	for (uint32_t bucket = 0; bucket <= head.n_buckets; bucket++) {
+		while (row < rows->n && rows->pcs[row] < (uint64_t)bucket << head.shift)
+			row++;
+		index[bucket] = row;
+	}
+	if (rows->n) {
+		memcpy(index + head.n_buckets + 1, rows->pcs, (size_t)rows->n * 4);
+		memcpy(index + head.n_buckets + 1 + rows->n, rows->rule_of, (size_t)rows->n * 2);
+	}
+	memcpy(head.key, key, key_len);
+	head.sum = fah_table_sum(p, body);
+	memcpy(bytes, &head, sizeof(head));
+	*ret = bytes;
+	*ret_len = sizeof(head) + body;
+	return 0;
+}
+
+static void count(struct fah_build_stats *stats, const struct fah_elf *elf, const struct rows *rows)
+{
+	for (uint32_t i = 0; i < elf->n_segments; i++)
+		stats->code += elf->segments[i].executable ? elf->segments[i].memsz : 0;
+	for (uint32_t i = 0; i + 1 < rows->n; i++)
+		stats->covered += rows->rule_of[i] ? rows->pcs[i + 1] - rows->pcs[i] : 0;
+	stats->rows = rows->n;
+	stats->rules = rows->n_rules;
+}
+
+int fah_table_build(struct fah_elf *elf, const void *key, size_t key_len, void **ret,
+		    size_t *ret_len, struct fah_build_stats *ret_stats)
+{
+	_cleanup_(fah_freep) uint8_t *bytes = NULL;
+	_cleanup_(fah_ehframe_release) struct fah_ehframe eh = {0};
+	_cleanup_(rows_release) struct rows rows = {
+		.base = elf->base, .limit = UINT64_MAX, .known = FAH_MAP_INIT};
+	struct fah_build_stats stats = {0};
+	const struct fah_rule none = {.cfa = FAH_CFA_NONE};
+	uint64_t len = 0, vaddr = 0;
+	size_t max_fdes;
+	int err;
+
+	if (key_len > FAH_TABLE_KEY_MAX)
+		return FAH_ERR_USAGE;
+	err = read_eh_frame(elf, &bytes, &len, &vaddr, &max_fdes);
+	if (err == 0 && bytes)
+		err = fah_ehframe_read(&eh, bytes, len, vaddr, max_fdes);
+	if (err < 0)
+		return err;
+	stats.bad = (uint32_t)eh.n_bad;
+	if (rule_number(&rows, &none) != 0 || rows.failed)
+		return FAH_ERR_NOMEM;
+	err = add_functions(&rows, &eh, elf->end, &stats);
+	if (err < 0)
+		return err;
+	count(&stats, elf, &rows);
+	err = assemble(&rows, key, key_len, ret, ret_len);
+	if (err == 0 && ret_stats)
+		*ret_stats = stats;
+	return err;
+}

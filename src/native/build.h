@@ -1,0 +1,30 @@
+/*
+ * build.h - makes a module's unwind table from its .eh_frame. Tool side.
+ */
+#ifndef FAH_NATIVE_BUILD_H
+#define FAH_NATIVE_BUILD_H
+
+#include "native/elf_file.h"
+#include "native/table.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct fah_build_stats {
+	uint32_t functions; /* that .eh_frame describes */
+	uint32_t bad;	    /* entries that make no sense, functions whose program doesn't */
+	uint32_t rows, rules;
+	uint64_t code;	  /* bytes of executable segments */
+	uint64_t covered; /* of them, bytes that a rule holds for */
+};
+
+/*
+ * The table as the bytes that fah_table_open takes; the caller frees *ret. key (len at most
+ * FAH_TABLE_KEY_MAX) goes into the head. A module without .eh_frame gets a table without rows.
+ * ret_stats may be NULL. FAH_ERR_SYS, FAH_ERR_NOMEM, FAH_ERR_DAMAGED: the file is cut or makes no
+ * sense.
+ */
+int fah_table_build(struct fah_elf *elf, const void *key, size_t key_len, void **ret,
+		    size_t *ret_len, struct fah_build_stats *ret_stats);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * symbols.h - names of code addresses by a module's symbol tables (.symtab, .dynsym). Tool side.
+ */
+#ifndef FAH_NATIVE_SYMBOLS_H
+#define FAH_NATIVE_SYMBOLS_H
+
+#include "native/elf_file.h"
+
+struct fah_symbol {
+	uint64_t start, end; /* count from the module's base, as tables do */
+	const char *name;    /* never empty; as it stands in the file, not demangled */
+};
+
+struct fah_symbols {
+	struct fah_symbol *symbols; /* by start; one for each start */
+	size_t n;
+	uint8_t *strings[2]; /* where the names are */
+};
+
+/*
+ * A file without symbols gives none. A table that makes no sense is left out. The file may be
+ * closed after. FAH_ERR_SYS, FAH_ERR_NOMEM.
+ */
+int fah_symbols_read(struct fah_elf *elf, struct fah_symbols *ret);
+void fah_symbols_release(struct fah_symbols *syms);
+
+/* The symbol that holds this offset from the module's base; NULL: none does. */
+const struct fah_symbol *fah_symbols_find(const struct fah_symbols *syms, uint64_t offset);
+
+#endif
