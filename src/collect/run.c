@@ -2,6 +2,7 @@
 #include "collect/run.h"
 
 #include "base/cleanup.h"
+#include "collect/outlived.h"
 #include "collect/session.h"
 #include "core/err.h"
 #include "core/segment.h"
@@ -170,6 +171,16 @@ static void write_meta(struct fah_writer *w, const struct fah_session *s,
 	fah_writer_flush(w);
 }
 
+/* They are not waited for: what they do from here on is nobody's to see. */
+static void write_outlived(struct fah_writer *w, unsigned n)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", n);
+	if (n)
+		fah_writer_meta(w, "outlived", text);
+}
+
 static uint64_t timeval_ns(struct timeval tv)
 {
 	return (uint64_t)tv.tv_sec * 1000000000u + (uint64_t)tv.tv_usec * 1000u;
@@ -188,6 +199,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 	struct inherited old;
 	sigset_t signals;
 	struct rusage usage;
+	unsigned outlived;
 	pid_t pid;
 	int err = fah_writer_new(opt->capture_path, &w);
 
@@ -215,12 +227,12 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 		r->end.system_ns = timeval_ns(usage.ru_stime);
 		r->end.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 		r->end.wait_status = (uint32_t)r->wait_status;
+		outlived = fah_outlived(s->dir);
 		fah_session_end(s);
 		fah_drain_moved(d, s->dir);
 		fah_drain_finish(d);
 		r->stats = *fah_drain_stats(d);
-	}
-	if (pid > 0) {
+		write_outlived(w, outlived);
 		r->capture_err = fah_writer_finish(w, &r->end, &r->loss);
 		r->capture_errno = errno;
 	}

@@ -9,6 +9,7 @@
 #include "core/segment.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -260,6 +261,22 @@ static const char *signal_name(int sig)
 	return "";
 }
 
+/* Daemons and the like: what they did after the run is not missing by mistake. */
+static void say_outlived(struct fah_text *t, const struct fah_profile *p)
+{
+	const char *text = fah_profile_meta(p, "outlived");
+	uint64_t n = text ? strtoull(text, NULL, 10) : 0;
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!n)
+		return;
+	fah_strbuf_addf(&sb,
+			"%s process%s of the program went on after its end: what %s did from then "
+			"on is not in this profile.",
+			fah_num_count(n).s, n == 1 ? "" : "es", n == 1 ? "it" : "they");
+	say(t, &sb);
+}
+
 void fah_closing_end(struct fah_text *t, const struct fah_profile *p)
 {
 	const struct fah_totals *totals = fah_profile_totals(p);
@@ -274,6 +291,7 @@ void fah_closing_end(struct fah_text *t, const struct fah_profile *p)
 		fah_strbuf_addf(&sb, "The program ended with status %d.", WEXITSTATUS(status));
 		say(t, &sb);
 	}
+	say_outlived(t, p);
 	if (!totals->complete) {
 		fah_text_wrap(
 			t,

@@ -1,5 +1,6 @@
 """Children: one capture for the whole tree, by whatever way they were started."""
 
+import os
 import re
 
 import pytest
@@ -11,6 +12,7 @@ from support.run import (
     inspect,
     plain,
     profile,
+    run,
     run_folder,
     wait_until,
 )
@@ -179,3 +181,140 @@ def test_profiling_inside_profiling(program, system_python, tmp_path):
     outside = capture.read(capture_of(result))
     assert inside.complete and outside.complete
     assert "inmost" in inside.names() | outside.names(), "recorded by neither"
+
+
+BURN = (
+    "import os, sys, time\n"
+    "def burn(seconds):\n"
+    "    end = time.process_time() + seconds\n"
+    "    while time.process_time() < end:\n        sum(range(100))\n"
+)
+
+
+@pytest.mark.parametrize("variable", ["FIXINGAHOLE_SESSION_DIR", "TMPDIR"])
+def test_a_relative_folder_for_the_session(program, some_python, variable, tmp_path):
+    """The program goes elsewhere, then forks and executes: both children are still recorded."""
+    path = tmp_path / "goes.py"
+    path.write_text(
+        BURN + "def forked():\n    burn(0.1)\n    os._exit(0)\n"
+        "def executed():\n    burn(0.1)\n"
+        "if sys.argv[1:]:\n    executed()\n    sys.exit()\n"
+        "os.chdir('/')\n"
+        "if os.fork() == 0:\n    forked()\n"
+        "os.wait()\n"
+        "os.spawnv(os.P_WAIT, sys.executable, [sys.executable, %r, 'x'])\n" % str(path)
+    )
+    (tmp_path / "sessions").mkdir()
+    env = {variable: "sessions"}
+    if variable == "TMPDIR":
+        if os.getuid() != 0 or some_python.foreign:
+            pytest.skip("SKIP: a small /dev/shm needs root")
+        command = [str(BINARY), "profile", "-q", "--python", some_python.path, str(path)]
+        result = run(
+            ["unshare", "-m", "--propagation", "private", "sh", "-c"]
+            + ['mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"', "sh"]
+            + command,
+            tmp_path,
+            env=dict(env, FIXINGAHOLE_TEST_HZ="1000"),
+        )
+        result.folder = run_folder(tmp_path / "performance")
+    else:
+        result = profile(some_python, [str(path)], tmp_path, hz=1000, env=env)
+    assert (result.status, result.stdout, result.stderr) == (0, b"", b""), result
+    it = capture.read(capture_of(result))
+    assert it.meta["session"].startswith(str(tmp_path / "sessions") + "/"), it.meta
+    assert {"forked", "executed"} <= it.names()
+    assert list((tmp_path / "sessions").iterdir()) == [], "left behind"
+
+
+def test_children_that_start_at_the_end(program, some_python, tmp_path):
+    """Forks and new interpreters before, while and after the run ends: none fails, nothing stays."""
+    path = tmp_path / "late.py"
+    path.write_text(
+        BURN + "if sys.argv[1:]:\n    burn(0.01)\n    sys.exit()\n"
+        "def breed(number):\n"
+        "    bad = 0\n"
+        "    end = time.monotonic() + 1.5\n"
+        "    while time.monotonic() < end:\n"
+        "        pid = os.fork()\n"
+        "        if pid == 0:\n"
+        "            burn(0.003)\n"
+        "            if number:\n                os._exit(0)\n"
+        "            os.execv(sys.executable, [sys.executable, __file__, 'x'])\n"
+        "        bad += os.waitpid(pid, 0)[1] != 0\n"
+        "    open('done.%d' % number, 'w').write(str(bad))\n"
+        "    os._exit(0)\n"
+        "for number in range(3):\n"
+        "    if os.fork() == 0:\n"
+        "        os.closerange(0, 3)\n"
+        "        breed(number)\n"
+        "burn(0.3)\n"
+    )
+    sessions = tmp_path / "sessions"
+    sessions.mkdir()
+    result = profile(
+        some_python, [str(path)], tmp_path, hz=1000, env={"FIXINGAHOLE_SESSION_DIR": str(sessions)}
+    )
+    assert (result.status, result.stdout, result.stderr) == (0, b"", b""), result
+    assert list(sessions.iterdir()) == [], "left behind at the end"
+    for number in range(3):
+        done = tmp_path / ("done.%d" % number)
+        wait_until(lambda: done.exists() and done.read_text(), what="the end of a child")
+        assert done.read_text() == "0", "children failed"
+    assert list(sessions.iterdir()) == [], "left behind by later children"
+    assert capture.read(capture_of(result)).complete
+
+
+DAEMON = BURN + (
+    "def daemon_work():\n"
+    "    burn(0.2)\n"
+    "    os.rename('%(folder)s/begun.new', '%(folder)s/begun')\n"
+    "    burn(%(more)s)\n"
+    "    open('%(folder)s/daemon.done', 'w').write('whole')\n"
+    "    os._exit(0)\n"
+    "def daemonise():\n"
+    "    if os.fork():\n        return\n"
+    "    os.setsid()\n"
+    "    if os.fork():\n        os._exit(0)\n"
+    "    os.chdir('/')\n"
+    "    os.umask(0)\n"
+    "    os.closerange(0, 1024)\n"
+    "    open('%(folder)s/begun.new', 'w').close()\n"
+    "    daemon_work()\n"
+    "daemonise()\n"
+    "while %(wait)s and not os.path.exists('%(folder)s/%(wait_for)s'):\n    time.sleep(0.01)\n"
+    "print('parent ends')\n"
+)
+
+
+def daemon(folder, more, wait_for):
+    path = folder / "daemon.py"
+    values = {"folder": folder, "more": more, "wait": bool(wait_for), "wait_for": wait_for}
+    path.write_text(DAEMON % values)
+    return str(path)
+
+
+def test_a_daemon_that_ends_first_is_recorded_whole(program, some_python, tmp_path):
+    script = daemon(tmp_path, 0.1, "daemon.done")
+    result = profile(some_python, [script], tmp_path, hz=1000)
+    assert (result.status, result.out) == (0, "parent ends\n"), result
+    it = capture.read(capture_of(result))
+    work = [s for s in it.samples if "daemon_work" in [f.name for f, _ in it.path(s[4])]]
+    seconds = sum(sample[2] for sample in work) / 1e9
+    assert 0.2 < seconds < 0.5, seconds
+    assert "outlived" not in it.meta
+
+
+@pytest.mark.parametrize("wait_for", ["", "begun"])
+def test_a_daemon_that_goes_on_is_not_waited_for_and_the_report_says_so(
+    program, some_python, wait_for, tmp_path
+):
+    script = daemon(tmp_path, 3.0, wait_for)
+    result = profile(some_python, [script], tmp_path, options=(), hz=1000)
+    assert result.status == 0 and result.out.startswith("parent ends\n"), result
+    assert not (tmp_path / "daemon.done").exists(), "it was waited for"
+    it = capture.read(capture_of(result))
+    assert it.meta["outlived"] == "1"
+    said = " ".join((result.out + result.err).split())
+    assert "1 process of the program went on after its end" in said, said
+    wait_until(lambda: (tmp_path / "daemon.done").exists(), what="the daemon's end")

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from support import capture
 from support.run import BINARY, TARGETS, inspect, run, run_folder
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="SKIP: mounting needs root")
@@ -121,3 +122,76 @@ def test_no_room_for_the_agents_segments(program, local_python, size, tmp_path):
     else:
         assert result.status == 4 and result.stdout.startswith(b"it ran\n"), result
         assert len(result.out) > len("it ran\n"), "no report"
+
+
+SMALL_MEMORY = "mount -t tmpfs -o size=64m tmpfs /dev/shm && "
+
+
+def private(mounts, command, cwd, env):
+    return run(
+        ["unshare", "-m", "--propagation", "private", "sh", "-c", mounts + 'exec "$@"', "sh"]
+        + command,
+        cwd,
+        env=dict(env, FIXINGAHOLE_TEST_HZ="1000"),
+    )
+
+
+def test_the_memory_of_a_container_is_left_to_the_program(program, local_python, tmp_path):
+    """Docker gives 64 MB: a program that uses all of it gets all of it, and is recorded."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os\n"
+        "with open('/dev/shm/mine', 'wb') as f:\n"
+        "    os.posix_fallocate(f.fileno(), 0, 60 << 20)\n"
+        "def work():\n    return sum(i for i in range(3 * 10**6))\n"
+        "work()\nprint('it ran')\n"
+    )
+    command = [str(BINARY), "profile", "-q", "--python", local_python.path, str(script)]
+    result = private(SMALL_MEMORY, command, tmp_path, {})
+    assert (result.status, result.out, result.err) == (0, "it ran\n", ""), result
+    it = capture.read(run_folder(tmp_path / "performance") / "profile.fah")
+    assert "work" in it.names() and not it.meta["session"].startswith("/dev/shm/")
+
+
+def test_a_folder_too_small_for_a_segment_is_passed_over(program, system_python, tmp_path):
+    """Small memory and a TMPDIR that holds no segment: the next folder is taken."""
+    script = tmp_path / "script.py"
+    script.write_text("def work():\n    return sum(i for i in range(3 * 10**6))\nwork()\n")
+    command = [str(BINARY), "profile", "-q", "--python", system_python.path, str(script)]
+    (tmp_path / "tiny").mkdir()
+    mounts = SMALL_MEMORY + "mount -t tmpfs -o size=100k tmpfs tiny && "
+    result = private(mounts, command, tmp_path, {"TMPDIR": "tiny"})
+    assert (result.status, result.err) == (0, ""), result
+    it = capture.read(run_folder(tmp_path / "performance") / "profile.fah")
+    assert "work" in it.names() and "/tiny/" not in it.meta["session"]
+
+
+def test_the_session_folder_fills_in_the_middle(program, local_python, tmp_path):
+    """The folder of the segments is full when children come: the program and they run on."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, time\n"
+        "def burn(seconds):\n"
+        "    end = time.process_time() + seconds\n"
+        "    while time.process_time() < end:\n        sum(range(100))\n"
+        "burn(0.1)\n"
+        "f = os.open('small/filler', os.O_WRONLY | os.O_CREAT)\n"
+        "try:\n    while True:\n        os.write(f, b'x' * 65536)\n"
+        "except OSError as e:\n    print(e.errno)\n"
+        "for _ in range(3):\n"
+        "    if os.fork() == 0:\n        burn(0.05)\n        os._exit(0)\n"
+        "    print(os.wait()[1])\n"
+        "burn(0.1)\n"
+        "os.close(f)\nos.unlink('small/filler')\n"
+        "if os.fork() == 0:\n    burn(1.3)\n    os._exit(0)\n"
+        "print(os.wait()[1])\n"
+    )
+    (tmp_path / "small").mkdir()
+    command = [str(BINARY), "profile", "-q", "--python", local_python.path, str(script)]
+    mounts = "mount -t tmpfs -o size=8m,mode=0755 tmpfs small && "
+    result = private(mounts, command, tmp_path, {"FIXINGAHOLE_SESSION_DIR": "small"})
+    assert (result.status, result.out, result.err) == (0, "28\n0\n0\n0\n0\n", ""), result
+    it = capture.read(run_folder(tmp_path / "performance") / "profile.fah")
+    assert it.complete
+    # the program itself had its segment before; the last child came when there was room again
+    assert len([p for p in it.processes[1:] if p.samples > 50]) == 2, it.processes
