@@ -1,23 +1,25 @@
 /*
- * charge.c - which line of the reported code each sample is blamed on.
+ * charge.c - which line of the reported code each sample and each wait is blamed on.
  *
- * The innermost frame inside the scope; a call that leaves the scope is paid by the line that made
- * it. What a node is charged to depends on its path to the root only, so it is found once a node,
- * parents first (a parent's id is smaller), and the cost is that of the nodes, not of the samples.
+ * The innermost Python frame inside the scope; a call that leaves the scope is paid by the line
+ * that made it. What a node is charged to depends on its path to the root only, so it is found once
+ * a node, parents first (a parent's id is smaller), and the cost is that of the nodes, not of the
+ * samples.
  */
 #include "model/internal.h"
 
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "core/err.h"
-#include "core/segment.h"
 
 #include <limits.h>
+
+#define OUTSIDE UINT32_MAX /* a target: Python frames, but none inside */
 
 struct charger {
 	struct fah_profile *p;
 	struct fah_charges *out;
-	uint32_t *target;		     /* by node: the node it is charged to, 0: none */
+	uint32_t *target;		     /* by node: the node it is charged to, 0: no Python */
 	bool *inside;			     /* by file */
 	struct fah_function_cost *functions; /* by function; the results are sorted copies */
 	struct fah_line_cost *lines;	     /* in order of appearance */
@@ -32,6 +34,7 @@ static void add_times(struct fah_times *t, const struct fah_node_cost *c)
 	t->python += c->seconds[FAH_IN_PYTHON];
 	t->native += c->seconds[FAH_IN_NATIVE];
 	t->system += c->seconds[FAH_IN_SYSTEM];
+	t->waiting += c->waiting;
 }
 
 static bool below_one(const char *path, const char *const *dirs, size_t n)
@@ -58,8 +61,9 @@ static bool file_inside(const struct fah_scope *scope, const struct fah_file *fi
 	       !(real && below_one(resolved, scope->ignore, scope->n_ignore));
 }
 
+/* *ret_line: where it stands in lines[]. */
 static int add_line(struct charger *c, const struct fah_node *node, uint32_t function,
-		    const struct fah_node_cost *cost)
+		    const struct fah_node_cost *cost, uint32_t *ret_line)
 {
 	uint32_t file = c->p->functions[function].file_id, *slot;
 	double *most;
@@ -81,42 +85,59 @@ static int add_line(struct charger *c, const struct fah_node *node, uint32_t fun
 	add_times(&c->lines[*slot].times, cost);
 	/* Two functions may share a line (a lambda's): it is named for the dearer one. */
 	most = &c->line_most[*slot];
-	if (cost->seconds[0] + cost->seconds[1] + cost->seconds[2] > *most) {
-		*most = cost->seconds[0] + cost->seconds[1] + cost->seconds[2];
+	if (fah_node_cost_sum(cost) > *most) {
+		*most = fah_node_cost_sum(cost);
 		c->lines[*slot].function = function;
 	}
+	*ret_line = *slot;
 	return 0;
+}
+
+static uint32_t target_of(const struct charger *c, const struct fah_node *node, uint32_t i)
+{
+	if (!i || !fah_is_python(c->p, node->function))
+		return c->target[node->parent];
+	if (c->inside[c->p->functions[node->function].file_id])
+		return i;
+	return c->target[node->parent] ? c->target[node->parent] : OUTSIDE;
 }
 
 static int charge_nodes(struct charger *c)
 {
 	const struct fah_profile *p = c->p;
+	const struct fah_wait_cost *wait = p->waits, *end = p->waits + p->n_waits;
 
 	for (uint32_t i = 0; i < p->n_nodes; i++) {
 		const struct fah_node *node = &p->nodes[i];
 		const struct fah_node_cost *cost = &p->costs[i];
-		uint32_t function;
+		uint32_t function, line;
 		int err;
 
-		if (i)
-			c->target[i] = c->inside[p->functions[node->function].file_id]
-					       ? i
-					       : c->target[node->parent];
-		if (!cost->samples)
+		c->target[i] = target_of(c, node, i);
+		if (!cost->samples && !(cost->waiting > 0))
 			continue;
-		if (!c->target[i]) {
-			add_times(i ? &c->out->outside : &c->out->no_python, cost);
+		if (!c->target[i] || c->target[i] == OUTSIDE) {
+			add_times(c->target[i] ? &c->out->outside : &c->out->no_python, cost);
 			continue;
 		}
 		node = &p->nodes[c->target[i]];
 		function = p->canonical[node->function];
 		add_times(&c->functions[function].times, cost);
 		c->functions[function].samples += cost->samples;
-		err = add_line(c, node, function, cost);
+		err = add_line(c, node, function, cost, &line);
 		if (err < 0)
 			return err;
+		while (wait < end && wait->node < i) /* of nodes that no line has */
+			wait++;
+		for (; wait < end && wait->node == i; wait++)
+			c->lines[line].waited_by[wait->reason] += wait->seconds;
 	}
 	return 0;
+}
+
+static bool is_charged(const struct fah_function_cost *f)
+{
+	return f->samples > 0 || f->times.waiting > 0;
 }
 
 static int by_function_cost(const void *a, const void *b)
@@ -162,20 +183,20 @@ static int collect_functions(struct charger *c)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < p->n_functions; i++)
-		n += c->functions[i].samples > 0;
+		n += is_charged(&c->functions[i]);
 	c->out->functions = fah_arena_array(&c->p->arena, n, sizeof(*c->out->functions));
 	if (!c->out->functions)
 		return FAH_ERR_NOMEM;
 	for (uint32_t i = 0; i < p->n_functions; i++) {
 		struct fah_function_cost *f = &c->functions[i];
-		double seconds = fah_times_sum(&f->times);
+		double seconds = fah_times_sum(&f->times), ran = seconds - f->times.waiting;
 
-		if (!f->samples)
+		if (!is_charged(f))
 			continue;
 		f->function = i;
 		f->share = t->wall_s > 0 ? seconds / t->wall_s : 0;
 		/* Samples divide the busy part only; how much is idle is measured, not sampled. */
-		f->interval = t->on_cpu_s > 0 ? fah_share_interval(seconds / t->on_cpu_s,
+		f->interval = t->on_cpu_s > 0 ? fah_share_interval(ran / t->on_cpu_s,
 								   t->effective_samples) *
 							t->on_cpu_s / t->wall_s
 					      : 1;
@@ -218,6 +239,7 @@ static int collect_files(struct charger *c)
 		file->times.python += c->lines[i].times.python;
 		file->times.native += c->lines[i].times.native;
 		file->times.system += c->lines[i].times.system;
+		file->times.waiting += c->lines[i].times.waiting;
 	}
 	for (i = 0; i < out->n_functions; i++) {
 		struct fah_file_cost *file = &files[functions[out->functions[i].function].file_id];

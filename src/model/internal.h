@@ -1,8 +1,8 @@
 /*
  * internal.h - what a profile is made of; for the files of this folder only.
  *
- * load.c fills the definitions, timeline.c the seconds of each node, names.c the qualified names;
- * after fah_profile_load nothing of it changes.
+ * load.c and definitions.c fill the definitions, timeline.c the seconds of each node, names.c the
+ * qualified names; after fah_profile_load nothing of it changes.
  */
 #ifndef FAH_MODEL_INTERNAL_H
 #define FAH_MODEL_INTERNAL_H
@@ -33,6 +33,8 @@ struct fah_profile {
 	size_t n_files;
 	struct fah_node *nodes; /* [0] is the root; a parent is always smaller than its child */
 	struct fah_node_cost *costs; /* by node */
+	struct fah_wait_cost *waits; /* see fah_profile_waits */
+	size_t n_waits;
 	size_t n_nodes;
 	struct fah_process *processes;
 	size_t n_processes;
@@ -74,21 +76,47 @@ struct fah_dropped {
 	uint32_t next;
 };
 
-/* A thread's records in file order; index as threads[]. */
+/* A WAITS record, opened. */
+struct fah_wait_block {
+	struct fah_waits_block waits;
+	uint32_t next;
+};
+
+/* A STATES record. */
+struct fah_state_point {
+	uint64_t time_ns, cpu_ns, ready_ns;
+	uint32_t next;
+};
+
+/* The records of one type that a thread has, in file order; FAH_NO_BLOCK in both: none. */
+struct fah_list {
+	uint32_t first, last;
+};
+
+/* A thread's records; index as threads[]. */
 struct fah_chain {
-	uint32_t first_block, last_block, first_drop, last_drop;
+	struct fah_list blocks, drops, waits, states;
 };
 
 /* What load.c hands to timeline.c besides the profile; payloads are the reader's. */
 struct fah_timeline_input {
 	const struct fah_block *blocks;
 	const struct fah_dropped *drops;
+	const struct fah_wait_block *waits;
+	const struct fah_state_point *states;
 	const struct fah_chain *chains; /* by thread */
 	uint64_t wall_ns;		/* 0: not known, the last record's time is taken */
 };
 
-/* Seconds of every node, and the totals that come from samples. 0 or FAH_ERR_NOMEM. */
+/* Seconds of every node, states of every thread, and the totals that come from samples and waits.
+ * 0 or FAH_ERR_NOMEM. */
 int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in);
+
+/* Native and runtime functions stand in stacks between Python's, but no report blames them. */
+static inline bool fah_is_python(const struct fah_profile *p, uint32_t function)
+{
+	return p->functions[function].kind == FAH_FUNCTION_PYTHON;
+}
 
 /* The path made absolute (relative to cwd) and lexically normal; NULL: no memory. */
 char *fah_path_absolute(struct fah_arena *arena, const char *cwd, const char *path);

@@ -6,36 +6,16 @@
  * as an index. A definition that makes no sense keeps its id (later ones count on) and points to
  * entry 0; a record that refers to nothing is left out and counted.
  */
-#include "model/internal.h"
+#include "model/load.h"
 
-#include "base/cleanup.h"
-#include "base/map.h"
 #include "core/err.h"
-#include "core/segment.h"
 
-#include <string.h>
+#define NO_LIST \
+	{ \
+		FAH_NO_BLOCK, FAH_NO_BLOCK \
+	}
 
-struct loader {
-	struct fah_profile *p;
-	uint32_t *function_file, *function_name, *function_qualname; /* string ids, by function */
-	size_t cap_strings, cap_functions, cap_files, cap_nodes, cap_processes, cap_threads,
-		cap_meta, cap_ff, cap_fn, cap_fq, cap_chains, cap_blocks, cap_drops;
-	struct fah_chain *chains;
-	struct fah_block *blocks;
-	size_t n_blocks;
-	struct fah_dropped *drops;
-	size_t n_drops;
-	uint64_t agent_samples, agent_recovered, agent_drops[FAH_DROPS_MAX];
-	struct fah_rec_end end;
-	bool has_end;
-};
-
-static const char *string_at(const struct fah_profile *p, uint32_t id)
-{
-	return id < p->n_strings ? p->strings[id] : p->strings[0];
-}
-
-static int add_string(struct loader *l, struct fah_str s)
+static int add_string(struct fah_loader *l, struct fah_str s)
 {
 	struct fah_profile *p = l->p;
 	const char *copy;
@@ -49,7 +29,7 @@ static int add_string(struct loader *l, struct fah_str s)
 	return 0;
 }
 
-static int add_function(struct loader *l, const struct fah_rec_function *f)
+static int add_function(struct fah_loader *l, const struct fah_rec_function *f)
 {
 	struct fah_profile *p = l->p;
 	size_t n = p->n_functions;
@@ -62,12 +42,12 @@ static int add_function(struct loader *l, const struct fah_rec_function *f)
 	l->function_file[n] = f->file < p->n_strings ? f->file : 0;
 	l->function_name[n] = f->name < p->n_strings ? f->name : 0;
 	l->function_qualname[n] = f->qualname < p->n_strings ? f->qualname : 0;
-	p->functions[n] = (struct fah_function){.first_line = f->first_line};
+	p->functions[n] = (struct fah_function){.first_line = f->first_line, .kind = f->kind};
 	p->n_functions++;
 	return 0;
 }
 
-static int add_nodes(struct loader *l, const struct fah_record *rec)
+static int add_nodes(struct fah_loader *l, const struct fah_record *rec)
 {
 	struct fah_profile *p = l->p;
 	struct fah_nodes_block block;
@@ -108,7 +88,7 @@ static char *join_cmdline(struct fah_arena *arena, struct fah_str s)
 	return copy;
 }
 
-static int add_process(struct loader *l, const struct fah_rec_process *r)
+static int add_process(struct fah_loader *l, const struct fah_rec_process *r)
 {
 	struct fah_profile *p = l->p;
 	struct fah_process *process;
@@ -133,7 +113,7 @@ static int add_process(struct loader *l, const struct fah_rec_process *r)
 	return 0;
 }
 
-static int add_thread(struct loader *l, const struct fah_rec_thread *r)
+static int add_thread(struct fah_loader *l, const struct fah_rec_thread *r)
 {
 	struct fah_profile *p = l->p;
 	struct fah_thread *thread;
@@ -150,53 +130,90 @@ static int add_thread(struct loader *l, const struct fah_rec_thread *r)
 	};
 	if (!thread->name)
 		return FAH_ERR_NOMEM;
-	l->chains[p->n_threads] =
-		(struct fah_chain){FAH_NO_BLOCK, FAH_NO_BLOCK, FAH_NO_BLOCK, FAH_NO_BLOCK};
+	l->chains[p->n_threads] = (struct fah_chain){NO_LIST, NO_LIST, NO_LIST, NO_LIST};
 	p->n_threads++;
 	return 0;
 }
 
-static int add_samples(struct loader *l, const struct fah_record *rec)
+/* An item that will be number n becomes the list's last; next is that of the one so far. */
+static void append(struct fah_list *list, uint32_t *next, size_t n)
+{
+	if (list->first == FAH_NO_BLOCK)
+		list->first = (uint32_t)n;
+	else
+		*next = (uint32_t)n;
+	list->last = (uint32_t)n;
+}
+
+/* The next of a list's last item, in an array of items that have one; or of any where it is empty.
+ */
+#define LAST_NEXT(list, items) (&(items)[(list).first == FAH_NO_BLOCK ? 0 : (list).last].next)
+
+static int add_samples(struct fah_loader *l, const struct fah_record *rec)
 {
 	struct fah_samples_block open;
-	struct fah_chain *chain;
+	struct fah_list *list;
 
 	if (fah_samples_open(rec, &open) < 0 || open.thread - 1 >= l->p->n_threads ||
 	    l->n_blocks >= FAH_NO_BLOCK)
 		return FAH_ERR_DAMAGED;
 	if (!fah_room(&l->blocks, l->n_blocks, &l->cap_blocks, sizeof(*l->blocks)))
 		return FAH_ERR_NOMEM;
-	chain = &l->chains[open.thread - 1];
+	list = &l->chains[open.thread - 1].blocks;
 	l->blocks[l->n_blocks] = (struct fah_block){open, FAH_NO_BLOCK};
-	if (chain->first_block == FAH_NO_BLOCK)
-		chain->first_block = (uint32_t)l->n_blocks;
-	else
-		l->blocks[chain->last_block].next = (uint32_t)l->n_blocks;
-	chain->last_block = (uint32_t)l->n_blocks++;
+	append(list, LAST_NEXT(*list, l->blocks), l->n_blocks++);
 	return 0;
 }
 
-static int add_drops(struct loader *l, const struct fah_rec_drops *r)
+static int add_drops(struct fah_loader *l, const struct fah_rec_drops *r)
 {
 	struct fah_totals *totals = &l->p->totals;
-	struct fah_chain *chain;
+	struct fah_list *list;
 
 	if (r->thread - 1 >= l->p->n_threads || l->n_drops >= FAH_NO_BLOCK)
 		return FAH_ERR_DAMAGED;
 	totals->drops_by[r->reason < FAH_DROPS_MAX ? r->reason : 0] += r->count;
 	if (!fah_room(&l->drops, l->n_drops, &l->cap_drops, sizeof(*l->drops)))
 		return FAH_ERR_NOMEM;
-	chain = &l->chains[r->thread - 1];
+	list = &l->chains[r->thread - 1].drops;
 	l->drops[l->n_drops] = (struct fah_dropped){r->time_ns, r->cpu_ns, FAH_NO_BLOCK};
-	if (chain->first_drop == FAH_NO_BLOCK)
-		chain->first_drop = (uint32_t)l->n_drops;
-	else
-		l->drops[chain->last_drop].next = (uint32_t)l->n_drops;
-	chain->last_drop = (uint32_t)l->n_drops++;
+	append(list, LAST_NEXT(*list, l->drops), l->n_drops++);
 	return 0;
 }
 
-static int end_thread(struct loader *l, const struct fah_rec_thread_end *r)
+static int add_waits(struct fah_loader *l, const struct fah_record *rec)
+{
+	struct fah_waits_block open;
+	struct fah_list *list;
+
+	if (fah_waits_open(rec, &open) < 0 || open.thread - 1 >= l->p->n_threads ||
+	    l->n_waits >= FAH_NO_BLOCK)
+		return FAH_ERR_DAMAGED;
+	if (!fah_room(&l->waits, l->n_waits, &l->cap_waits, sizeof(*l->waits)))
+		return FAH_ERR_NOMEM;
+	list = &l->chains[open.thread - 1].waits;
+	l->waits[l->n_waits] = (struct fah_wait_block){open, FAH_NO_BLOCK};
+	append(list, LAST_NEXT(*list, l->waits), l->n_waits++);
+	l->p->totals.has_waits = true;
+	return 0;
+}
+
+static int add_states(struct fah_loader *l, const struct fah_rec_states *r)
+{
+	struct fah_list *list;
+
+	if (r->thread - 1 >= l->p->n_threads || l->n_states >= FAH_NO_BLOCK)
+		return FAH_ERR_DAMAGED;
+	if (!fah_room(&l->states, l->n_states, &l->cap_states, sizeof(*l->states)))
+		return FAH_ERR_NOMEM;
+	list = &l->chains[r->thread - 1].states;
+	l->states[l->n_states] =
+		(struct fah_state_point){r->time_ns, r->cpu_ns, r->ready_ns, FAH_NO_BLOCK};
+	append(list, LAST_NEXT(*list, l->states), l->n_states++);
+	return 0;
+}
+
+static int end_thread(struct fah_loader *l, const struct fah_rec_thread_end *r)
 {
 	if (r->thread - 1 >= l->p->n_threads)
 		return FAH_ERR_DAMAGED;
@@ -205,7 +222,7 @@ static int end_thread(struct loader *l, const struct fah_rec_thread_end *r)
 	return 0;
 }
 
-static int end_process(struct loader *l, const struct fah_rec_process_end *r)
+static int end_process(struct fah_loader *l, const struct fah_rec_process_end *r)
 {
 	struct fah_process *process;
 
@@ -227,7 +244,7 @@ static int end_process(struct loader *l, const struct fah_rec_process_end *r)
 	return 0;
 }
 
-static int add_meta(struct loader *l, const struct fah_record *rec)
+static int add_meta(struct fah_loader *l, const struct fah_record *rec)
 {
 	struct fah_cursor c = {rec->payload, rec->payload + rec->len, false};
 	struct fah_profile *p = l->p;
@@ -249,7 +266,7 @@ static int add_meta(struct loader *l, const struct fah_record *rec)
 	return err;
 }
 
-static int add_record(struct loader *l, const struct fah_record *rec)
+static int add_record(struct fah_loader *l, const struct fah_record *rec)
 {
 	union {
 		struct fah_str string;
@@ -259,6 +276,7 @@ static int add_record(struct loader *l, const struct fah_record *rec)
 		struct fah_rec_drops drops;
 		struct fah_rec_thread_end thread_end;
 		struct fah_rec_process_end process_end;
+		struct fah_rec_states states;
 	} u;
 	int err;
 
@@ -304,13 +322,15 @@ static int add_record(struct loader *l, const struct fah_record *rec)
 		l->has_end = err == 0;
 		return err;
 	case FAH_REC_WAITS:
+		return add_waits(l, rec);
 	case FAH_REC_STATES:
-		return 0;
+		err = fah_decode_states(rec, &u.states);
+		return err < 0 ? err : add_states(l, &u.states);
 	}
 	return 0;
 }
 
-static int finish_threads(struct loader *l)
+static int finish_threads(struct fah_loader *l)
 {
 	struct fah_profile *p = l->p;
 	struct fah_rec_process unknown = {.cmdline = {"", 0}};
@@ -323,132 +343,7 @@ static int finish_threads(struct loader *l)
 	return 0;
 }
 
-static int find_file(struct loader *l, struct fah_strmap *by_path, const char *path,
-		     uint32_t *ret_id)
-{
-	const char *cwd = fah_profile_meta(l->p, "cwd");
-	struct fah_profile *p = l->p;
-	const char *abspath;
-	uint32_t *slot;
-	bool is_new;
-
-	abspath = path[0] == '<' ? path : fah_path_absolute(&p->arena, cwd ? cwd : "/", path);
-	if (!abspath)
-		return FAH_ERR_NOMEM;
-	slot = fah_strmap_put(by_path, abspath, strlen(abspath), &is_new, NULL);
-	if (!slot)
-		return FAH_ERR_NOMEM;
-	if (is_new) {
-		if (!fah_room(&p->files, p->n_files, &l->cap_files, sizeof(*p->files)))
-			return FAH_ERR_NOMEM;
-		p->files[p->n_files] = (struct fah_file){path, abspath};
-		*slot = (uint32_t)p->n_files++;
-	}
-	*ret_id = *slot;
-	return 0;
-}
-
-/*
- * Files, names and canonical ids. Two processes may know one file by a relative and an absolute
- * name (before 3.9 a script has the one it was started by): they are one function to a reader.
- */
-static int finish_functions(struct loader *l)
-{
-	_cleanup_(fah_strmap_release) struct fah_strmap by_path = FAH_STRMAP_INIT;
-	_cleanup_(fah_map_release) struct fah_map same = FAH_MAP_INIT;
-	_cleanup_(fah_freep) bool *plain = NULL;
-	_cleanup_(fah_freep) uint32_t *file_of_string = NULL;
-	struct fah_profile *p = l->p;
-
-	p->canonical = calloc(p->n_functions, sizeof(*p->canonical));
-	plain = calloc(p->n_functions, sizeof(*plain));
-	file_of_string = calloc(p->n_strings, sizeof(*file_of_string)); /* file id + 1 */
-	if (!p->canonical || !plain || !file_of_string)
-		return FAH_ERR_NOMEM;
-	for (uint32_t i = 0; i < p->n_functions; i++) {
-		struct fah_function *f = &p->functions[i];
-		uint32_t file = l->function_file[i], name = l->function_name[i];
-		uint32_t qualname = l->function_qualname[i], *slot;
-		bool is_new;
-
-		f->file = file ? string_at(p, file) : "<unknown>";
-		f->name = string_at(p, qualname ? qualname : name);
-		plain[i] = !qualname;
-		if (!*f->name)
-			f->name = "?";
-		if (!file_of_string[file]) {
-			int err = find_file(l, &by_path, f->file, &f->file_id);
-
-			if (err < 0)
-				return err;
-			file_of_string[file] = f->file_id + 1;
-		}
-		f->file_id = file_of_string[file] - 1;
-		slot = fah_map_put(&same, fah_key_u32x4(f->file_id, name, qualname, f->first_line),
-				   &is_new);
-		if (!slot)
-			return FAH_ERR_NOMEM;
-		if (is_new)
-			*slot = i;
-		p->canonical[i] = *slot;
-	}
-	return fah_names_resolve(p, plain);
-}
-
-static void finish_totals(struct loader *l, const struct fah_reader_state *state)
-{
-	struct fah_totals *t = &l->p->totals;
-	const struct fah_process *first = l->p->n_processes ? l->p->processes : NULL;
-	const char *rate = fah_profile_meta(l->p, "rate_asked");
-	double cpu_s = 0;
-
-	t->complete = l->has_end;
-	t->lost_bytes = state->lost_bytes + (l->has_end ? l->end.lost_bytes : 0);
-	t->lost_records = l->has_end ? l->end.lost_records : 0;
-	t->wait_status = (int)l->end.wait_status;
-	t->max_rss_bytes = l->end.max_rss_bytes;
-	for (size_t i = 0; i < l->p->n_processes; i++)
-		if (l->p->processes[i].max_rss_bytes > t->max_rss_bytes)
-			t->max_rss_bytes = l->p->processes[i].max_rss_bytes;
-	t->program_rss_bytes =
-		first && first->max_rss_bytes ? first->max_rss_bytes : t->max_rss_bytes;
-	t->program_s = first && first->end_ns > first->start_ns
-			       ? (double)(first->end_ns - first->start_ns) / 1e9
-			       : t->wall_s;
-	if (t->program_s > t->wall_s)
-		t->program_s = t->wall_s;
-
-	for (size_t i = 0; i < l->p->n_threads; i++) {
-		const struct fah_thread *thread = &l->p->threads[i];
-		uint64_t seen = thread->sampled_cpu_ns + thread->dropped_cpu_ns;
-
-		cpu_s += (double)(thread->cpu_ns > seen ? thread->cpu_ns : seen) / 1e9;
-	}
-	t->cpu_s = (double)l->end.user_ns / 1e9 + (double)l->end.system_ns / 1e9;
-	if (t->cpu_s < cpu_s)
-		t->cpu_s = cpu_s;
-	cpu_s += t->absent_cpu_s;
-	t->unseen_cpu_s = t->cpu_s > cpu_s ? t->cpu_s - cpu_s : 0;
-
-	/* The agents' own counters know of drops that found no room for a record. */
-	for (int i = 0; i < FAH_DROPS_MAX; i++) {
-		if (l->agent_drops[i] > t->drops_by[i])
-			t->drops_by[i] = l->agent_drops[i];
-		t->drops += t->drops_by[i];
-	}
-	if (l->agent_recovered > t->recovered)
-		t->recovered = l->agent_recovered;
-	if (l->agent_samples > t->samples)
-		t->samples_lost = l->agent_samples - t->samples;
-
-	t->rate_asked = rate ? strtod(rate, NULL) : 0;
-	if (!(t->rate_asked > 0 && t->rate_asked < 1e9))
-		t->rate_asked = first && first->period_ns ? 1e9 / (double)first->period_ns : 0;
-	if (cpu_s > 0)
-		t->rate_reached = (double)(t->samples + t->drops) / cpu_s;
-}
-
-static int load(struct loader *l, struct fah_reader *reader)
+static int load(struct fah_loader *l, struct fah_reader *reader)
 {
 	struct fah_timeline_input in = {0};
 	struct fah_reader_state state;
@@ -471,22 +366,24 @@ static int load(struct loader *l, struct fah_reader *reader)
 			l->p->totals.bad_records++;
 	}
 	fah_reader_state(reader, &state);
-	if (finish_threads(l) < 0 || finish_functions(l) < 0)
+	if (finish_threads(l) < 0 || fah_loader_functions(l) < 0)
 		return FAH_ERR_NOMEM;
 	in.blocks = l->blocks;
 	in.drops = l->drops;
+	in.waits = l->waits;
+	in.states = l->states;
 	in.chains = l->chains;
 	in.wall_ns = l->has_end ? l->end.wall_ns : 0;
 	err = fah_timeline_run(l->p, &in);
 	if (err < 0)
 		return err;
-	finish_totals(l, &state);
+	fah_loader_totals(l, &state);
 	return 0;
 }
 
 int fah_profile_load(struct fah_reader *reader, struct fah_profile **ret)
 {
-	struct loader l = {.p = calloc(1, sizeof(*l.p))};
+	struct fah_loader l = {.p = calloc(1, sizeof(*l.p))};
 	int err = l.p ? load(&l, reader) : FAH_ERR_NOMEM;
 
 	free(l.function_file);
@@ -495,6 +392,8 @@ int fah_profile_load(struct fah_reader *reader, struct fah_profile **ret)
 	free(l.chains);
 	free(l.blocks);
 	free(l.drops);
+	free(l.waits);
+	free(l.states);
 	if (err < 0) {
 		fah_profile_free(l.p);
 		return err;

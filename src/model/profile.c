@@ -16,6 +16,7 @@ void fah_profile_free(struct fah_profile *p)
 	free(p->files);
 	free(p->nodes);
 	free(p->costs);
+	free(p->waits);
 	free(p->processes);
 	free(p->threads);
 	free(p->meta);
@@ -62,6 +63,12 @@ const struct fah_node *fah_profile_nodes(const struct fah_profile *p, size_t *re
 const struct fah_node_cost *fah_profile_node_costs(const struct fah_profile *p)
 {
 	return p->costs;
+}
+
+const struct fah_wait_cost *fah_profile_waits(const struct fah_profile *p, size_t *ret_n)
+{
+	*ret_n = p->n_waits;
+	return p->waits;
 }
 
 double fah_share_interval(double share, double n)

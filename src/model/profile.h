@@ -8,6 +8,7 @@
 #define FAH_MODEL_PROFILE_H
 
 #include "capture/reader.h"
+#include "core/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 /* Seconds of the run's time, by where the thread was. */
 struct fah_times {
-	double python, native, system;
+	double python, native, system, waiting;
 };
 
 struct fah_function {
@@ -23,10 +24,21 @@ struct fah_function {
 	const char *name; /* qualified where known */
 	uint32_t first_line;
 	uint32_t file_id; /* index into files[] */
+	uint32_t kind;	  /* enum fah_function_kind */
 };
 
 struct fah_node { /* a stack is a path of nodes up to node 0 */
 	uint32_t parent, function, line;
+};
+
+/*
+ * What a thread did with its life, in seconds of its own: cpu + ready + waited is wall, exactly.
+ * waited_by adds up to waited; what was not seen is unknown (FAH_WAIT_UNKNOWN).
+ */
+struct fah_states {
+	double wall_s, cpu_s;
+	double ready_s; /* wanted a core and had none; 0 where the capture does not say */
+	double waited_s, waited_by[FAH_WAIT_COUNT];
 };
 
 struct fah_thread {
@@ -38,6 +50,7 @@ struct fah_thread {
 	uint64_t sampled_cpu_ns; /* CPU that samples account for */
 	uint64_t dropped_cpu_ns; /* CPU of samples that were dropped */
 	uint64_t samples;
+	struct fah_states states;
 };
 
 struct fah_process {
@@ -71,9 +84,16 @@ struct fah_totals {
 	double absent_cpu_s; /* of cpu_s: short threads without a record, shared out over their like
 			      */
 	double on_cpu_s;     /* part of wall_s in which a watched thread of the tree ran */
-	double idle_s;	     /* wall_s - on_cpu_s: waiting, or no core */
-	uint64_t max_rss_bytes;	    /* of the tree's largest process */
-	uint64_t program_rss_bytes; /* of the first process, or max_rss_bytes */
+	double idle_s;	     /* wall_s - on_cpu_s, of which: */
+	double waited_s;     /*   the main thread waited, in a place that is known */
+	double ready_idle_s; /*   nobody ran for want of a core */
+	double unknown_s;    /*   neither is known; idle_s is the sum of the three */
+	double waited_by[FAH_WAIT_COUNT]; /* waited_s by reason */
+	double ready_s;			  /* part of wall_s in which a thread wanted a core and none
+					     ran: ready_idle_s, and what lines that wanted the core have */
+	bool has_waits;			  /* the capture says what threads waited for */
+	uint64_t max_rss_bytes;		  /* of the tree's largest process */
+	uint64_t program_rss_bytes;	  /* of the first process, or max_rss_bytes */
 	uint64_t samples, drops, recovered;
 	uint64_t truncated;		  /* samples whose outer frames were left out */
 	uint64_t samples_lost;		  /* taken by agents but not in the capture */
@@ -115,12 +135,13 @@ struct fah_line_cost {
 	uint32_t line;
 	uint32_t function; /* index for fah_profile_function */
 	struct fah_times times;
+	double waited_by[FAH_WAIT_COUNT]; /* times.waiting by reason */
 };
 struct fah_function_cost {
 	uint32_t function;
 	struct fah_times times;
-	double share;	 /* of wall, 0..1 */
-	double interval; /* half width of the 95 % interval of share */
+	double share;	 /* of wall, waiting included, 0..1 */
+	double interval; /* half width of the 95 % interval of share; waiting is taken as known */
 	uint64_t samples;
 };
 struct fah_file_cost {
@@ -139,37 +160,48 @@ struct fah_charges {
 	size_t n_functions;
 	struct fah_times outside;   /* samples with no frame inside the scope */
 	struct fah_times no_python; /* outside any Python frame: threads without Python, and the
-				     interpreter's own start and end */
+				     interpreter's own start and end; waits with no stack */
 	double unsampled_s;	    /* threads that no sample stands for */
 	double wall_s;
 };
 
 /*
- * Charge each sample to the innermost frame inside the scope: all numbers of summary and line table
- * come from here. Each moment of the run is divided among the threads that ran then, by the CPU
- * they used, so files + outside + no_python + unsampled is on_cpu_s. *ret belongs to the profile.
+ * Charge each sample to the innermost Python frame inside the scope: all numbers of summary and
+ * line table come from here. Each moment of the run is divided among the threads that ran then, by
+ * the CPU they used, and is the main thread's where none ran and it waited; so files + outside +
+ * no_python + unsampled is on_cpu_s + waited_s. Functions that are not Python's are looked through.
+ * *ret belongs to the profile.
  */
 int fah_profile_charge(struct fah_profile *p, const struct fah_scope *scope,
 		       const struct fah_charges **ret);
 /* Never NULL; an id that the capture does not define is "?". */
 const struct fah_function *fah_profile_function(const struct fah_profile *p, uint32_t function);
 
-/* Self and total seconds by function over whole stacks (recursion counted once), largest total
- * first. *ret belongs to the profile. */
+/* Self and total seconds by function over whole stacks (recursion counted once), waiting included,
+ * largest total first. Without others, only Python's functions are listed, and what others do is
+ * the self time of the Python function that called them. *ret belongs to the profile. */
 struct fah_function_total {
 	uint32_t function;
 	double self_s, total_s;
 };
-int fah_profile_function_totals(struct fah_profile *p, const struct fah_function_total **ret,
-				size_t *ret_n);
+int fah_profile_function_totals(struct fah_profile *p, bool others,
+				const struct fah_function_total **ret, size_t *ret_n);
 
 /* All nodes, and the seconds that samples spent in exactly this stack; node 0 is "no stack". */
 const struct fah_node *fah_profile_nodes(const struct fah_profile *p, size_t *ret_n);
 struct fah_node_cost {
 	double seconds[3]; /* by enum fah_sample_flag: FAH_IN_PYTHON, _NATIVE, _SYSTEM */
+	double waiting; /* seconds of the run in which the main thread waited here, and none ran */
 	uint64_t samples;
 };
 const struct fah_node_cost *fah_profile_node_costs(const struct fah_profile *p);
+
+/* The waiting of the nodes by reason: by node, then by reason; each pair once. */
+struct fah_wait_cost {
+	uint32_t node, reason; /* enum fah_wait */
+	double seconds;
+};
+const struct fah_wait_cost *fah_profile_waits(const struct fah_profile *p, size_t *ret_n);
 
 /* How far a share (0..1), seen through n independent samples, may be from the truth: the farther
  * end of Wilson's 95 % interval. Never 0; 1 where n is 0. */
@@ -177,7 +209,12 @@ double fah_share_interval(double share, double n);
 
 static inline double fah_times_sum(const struct fah_times *t)
 {
-	return t->python + t->native + t->system;
+	return t->python + t->native + t->system + t->waiting;
+}
+
+static inline double fah_node_cost_sum(const struct fah_node_cost *c)
+{
+	return c->seconds[0] + c->seconds[1] + c->seconds[2] + c->waiting;
 }
 
 #endif

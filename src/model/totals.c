@@ -16,20 +16,19 @@ struct tree {
 	uint32_t *child, *sibling; /* first child, next sibling; NONE */
 	double *below;		   /* seconds of the node and all below it */
 	uint32_t *active;	   /* by function: nodes of it on the path */
+	double *self;		   /* seconds of the node, and of those that are looked through */
 };
 
-static double seconds(const struct fah_node_cost *c)
-{
-	return c->seconds[0] + c->seconds[1] + c->seconds[2];
-}
-
-static void link_tree(const struct fah_profile *p, struct tree *t)
+static void link_tree(const struct fah_profile *p, bool others, struct tree *t)
 {
 	for (size_t i = p->n_nodes; i-- > 1;) { /* children before their parents */
 		uint32_t parent = p->nodes[i].parent;
 
-		t->below[i] += seconds(&p->costs[i]);
+		t->self[i] += fah_node_cost_sum(&p->costs[i]);
+		t->below[i] += fah_node_cost_sum(&p->costs[i]);
 		t->below[parent] += t->below[i];
+		if (!others && !fah_is_python(p, p->nodes[i].function))
+			t->self[parent] += t->self[i];
 		t->sibling[i] = t->child[parent];
 		t->child[parent] = (uint32_t)i;
 	}
@@ -42,7 +41,7 @@ static void walk_tree(const struct fah_profile *p, struct tree *t, struct fah_fu
 	while (i != NONE) {
 		uint32_t f = p->canonical[p->nodes[i].function];
 
-		out[f].self_s += seconds(&p->costs[i]);
+		out[f].self_s += t->self[i];
 		if (!t->active[f]++)
 			out[f].total_s += t->below[i];
 		if (t->child[i] != NONE) {
@@ -71,8 +70,8 @@ static int by_total(const void *a, const void *b)
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
-int fah_profile_function_totals(struct fah_profile *p, const struct fah_function_total **ret,
-				size_t *ret_n)
+int fah_profile_function_totals(struct fah_profile *p, bool others,
+				const struct fah_function_total **ret, size_t *ret_n)
 {
 	_cleanup_(fah_arena_release) struct fah_arena arena = FAH_ARENA_INIT;
 	struct fah_function_total *out;
@@ -83,13 +82,14 @@ int fah_profile_function_totals(struct fah_profile *p, const struct fah_function
 	t.sibling = fah_arena_array(&arena, p->n_nodes, sizeof(*t.sibling));
 	t.below = fah_arena_array(&arena, p->n_nodes, sizeof(*t.below));
 	t.active = fah_arena_array(&arena, p->n_functions, sizeof(*t.active));
+	t.self = fah_arena_array(&arena, p->n_nodes, sizeof(*t.self));
 	out = fah_arena_array(&p->arena, p->n_functions, sizeof(*out));
-	if (!t.child || !t.sibling || !t.below || !t.active || !out)
+	if (!t.child || !t.sibling || !t.below || !t.active || !t.self || !out)
 		return FAH_ERR_NOMEM;
-	link_tree(p, &t);
+	link_tree(p, others, &t);
 	walk_tree(p, &t, out);
 	for (uint32_t i = 0; i < p->n_functions; i++) {
-		if (!(out[i].total_s > 0))
+		if (!(out[i].total_s > 0) || (!others && !fah_is_python(p, i)))
 			continue;
 		out[n] = out[i];
 		out[n++].function = i;

@@ -131,7 +131,7 @@ static void totals_over_stacks(void **state)
 	size_t n, seen = 0;
 
 	(void)state;
-	assert_int_equal(fah_profile_function_totals(p, &f, &n), 0);
+	assert_int_equal(fah_profile_function_totals(p, false, &f, &n), 0);
 	assert_int_equal(n, 5);
 	for (size_t i = 0; i < n; i++) {
 		const char *name = fah_profile_function(p, f[i].function)->name;
@@ -219,13 +219,139 @@ static void scope_through_symlink(void **state)
 	rmdir(dir);
 }
 
+static uint32_t build_other(struct build *b, const char *file, const char *name, uint32_t kind)
+{
+	return fah_writer_other_function(b->w, fah_writer_string(b->w, file, strlen(file)),
+					 fah_writer_string(b->w, name, strlen(name)), kind);
+}
+
+static const struct fah_function_total *total_of(const struct fah_profile *p,
+						 const struct fah_function_total *f, size_t n,
+						 const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(fah_profile_function(p, f[i].function)->name, name))
+			return &f[i];
+	return NULL;
+}
+
+/*
+ *  main (libc.so) -> main.py work:12 -> sort (ext.so of the project)                     1 s,
+ * native
+ *                                    -> sort -> main.py key:3                            1 s
+ *                                    -> sort -> key:3 -> sort -> <garbage collector>     1 s
+ *  main -> /usr/lib/x.py other:1 -> sort                                                 1 s
+ *  main -> sort: no Python frame                                                         1 s
+ */
+static void native_functions(void **state)
+{
+	struct fah_scope scope = {.dirs = project, .n_dirs = 1}, everything = {.everything = true};
+	const struct fah_function_total *f;
+	const struct fah_charges *c;
+	struct fah_profile *p;
+	struct build b;
+	uint32_t start, work, sort, key, gc, other, top, nodes[5], thread;
+	size_t n;
+
+	(void)state;
+	build_begin(&b);
+	start = build_other(&b, "/usr/lib/libc.so.6", "main", FAH_FUNCTION_NATIVE);
+	sort = build_other(&b, "/home/me/project/ext.so", "sort", FAH_FUNCTION_NATIVE);
+	gc = build_other(&b, "", "<garbage collector>", FAH_FUNCTION_RUNTIME);
+	work = build_function(&b, "main.py", "work", "work", 10);
+	key = build_function(&b, "main.py", "key", "key", 2);
+	other = build_function(&b, "/usr/lib/x.py", "other", "other", 1);
+	top = fah_writer_node(b.w, 0, start, 0);
+	nodes[0] = fah_writer_node(b.w, fah_writer_node(b.w, top, work, 12), sort, 0);
+	nodes[1] = fah_writer_node(b.w, nodes[0], key, 3);
+	nodes[2] = fah_writer_node(b.w, fah_writer_node(b.w, nodes[1], sort, 0), gc, 0);
+	nodes[3] = fah_writer_node(b.w, fah_writer_node(b.w, top, other, 1), sort, 0);
+	nodes[4] = fah_writer_node(b.w, top, sort, 0);
+	thread = build_thread(&b, build_process(&b, 10, 0), 10, 0);
+	for (int i = 0; i < 1250; i++)
+		fah_writer_sample(b.w, thread, MS(4 * (i + 1)), MS(4),
+				  i < 250 ? FAH_IN_NATIVE : FAH_IN_PYTHON, nodes[i / 250]);
+	fah_writer_thread_end(b.w, thread, MS(5000), MS(5000));
+	p = build_load(&b, 5000, 5000);
+
+	assert_int_equal(fah_profile_charge(p, &scope, &c), 0);
+	assert_int_equal(c->n_files, 1); /* no library is one, also where it lies in the project */
+	assert_string_equal(c->files[0].abspath, "/home/me/project/main.py");
+	assert_int_equal(c->files[0].n_lines, 2);
+	assert_int_equal(c->files[0].lines[0].line, 3);
+	near(c->files[0].lines[0].times.python, 2, 1e-6);
+	near(c->files[0].lines[1].times.native, 1, 1e-6);
+	assert_int_equal(c->n_functions, 2);
+	near(fah_times_sum(&c->outside), 1, 1e-6);
+	near(fah_times_sum(&c->no_python), 1, 1e-6);
+	assert_int_equal(fah_profile_charge(p, &everything, &c), 0);
+	assert_int_equal(c->n_functions, 3);
+	near(fah_times_sum(&c->outside), 0, 1e-9);
+	near(fah_times_sum(&c->no_python), 1, 1e-6);
+
+	assert_int_equal(fah_profile_function_totals(p, false, &f, &n), 0);
+	assert_int_equal(n, 3);
+	near(total_of(p, f, n, "work")->self_s, 1, 1e-6);
+	near(total_of(p, f, n, "work")->total_s, 3, 1e-6);
+	near(total_of(p, f, n, "key")->self_s, 2, 1e-6);
+	assert_int_equal(fah_profile_function_totals(p, true, &f, &n), 0);
+	assert_int_equal(n, 6);
+	near(total_of(p, f, n, "work")->self_s, 0, 1e-9);
+	near(total_of(p, f, n, "sort")->self_s, 3, 1e-6);
+	near(total_of(p, f, n, "sort")->total_s, 5, 1e-6);
+	near(total_of(p, f, n, "<garbage collector>")->self_s, 1, 1e-6);
+	fah_profile_free(p);
+}
+
+/* A wait in code outside is the caller's, as its CPU would be; the line says for what. */
+static void waits_are_charged(void **state)
+{
+	struct fah_scope scope = {.dirs = project, .n_dirs = 1};
+	const struct fah_charges *c;
+	struct fah_profile *p;
+	struct build b;
+	uint32_t work, recv, at, thread;
+
+	(void)state;
+	build_begin(&b);
+	work = build_function(&b, "main.py", "work", "work", 10);
+	recv = build_function(&b, "/usr/lib/socket.py", "recv", "recv", 1);
+	at = fah_writer_node(b.w, 0, work, 12);
+	thread = build_thread(&b, build_process(&b, 10, 0), 10, 0);
+	fah_writer_sample(b.w, thread, MS(4), MS(4), 0, at);
+	fah_writer_wait(b.w, thread, MS(1004), MS(1000), MS(1000), FAH_WAIT_SOCKET,
+			fah_writer_node(b.w, at, recv, 5));
+	fah_writer_wait(b.w, thread, MS(1204), MS(200), MS(200), FAH_WAIT_LOCK,
+			fah_writer_node(b.w, 0, work, 12));
+	fah_writer_wait(b.w, thread, MS(1304), MS(100), MS(100), FAH_WAIT_DISK,
+			fah_writer_node(b.w, 0, work, 13)); /* a line without any sample */
+	fah_writer_wait(b.w, thread, MS(1404), MS(100), MS(100), FAH_WAIT_DISK,
+			fah_writer_node(b.w, 0, recv, 5));
+	fah_writer_wait(b.w, thread, MS(1504), MS(100), MS(100), FAH_WAIT_UNKNOWN, 0);
+	fah_writer_thread_end(b.w, thread, MS(1504), MS(4));
+	p = build_load(&b, 1504, 4);
+	assert_int_equal(fah_profile_charge(p, &scope, &c), 0);
+	assert_int_equal(c->n_files, 1);
+	assert_int_equal(c->files[0].n_lines, 2);
+	near(c->files[0].lines[0].times.waiting, 1.2, 1e-3);
+	near(c->files[0].lines[0].waited_by[FAH_WAIT_SOCKET], 1, 1e-3);
+	near(c->files[0].lines[0].waited_by[FAH_WAIT_LOCK], 0.2, 1e-3);
+	near(c->files[0].lines[1].times.waiting, 0.1, 1e-3);
+	near(c->files[0].times.waiting, 1.3, 1e-3);
+	near(c->functions[0].share, 1.304 / 1.504, 1e-3);
+	near(c->outside.waiting, 0.1, 1e-3);
+	near(c->no_python.waiting, 0.1, 1e-3);
+	fah_profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scope_charges_callers), cmocka_unit_test(scope_ignores),
 		cmocka_unit_test(scope_everything),	 cmocka_unit_test(scope_names),
 		cmocka_unit_test(totals_over_stacks),	 cmocka_unit_test(names_from_source),
-		cmocka_unit_test(scope_through_symlink),
+		cmocka_unit_test(scope_through_symlink), cmocka_unit_test(native_functions),
+		cmocka_unit_test(waits_are_charged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ static void try(const uint8_t *data, size_t len)
 	assert_non_null(out);
 	assert_int_equal(fah_report_summary(out, p, &o), 0);
 	assert_int_equal(fah_report_lines(out, p, &o), 0);
-	assert_int_equal(fah_profile_function_totals(p, &totals, &n), 0);
+	assert_int_equal(fah_profile_function_totals(p, false, &totals, &n), 0);
 	fclose(out);
 	fah_profile_free(p);
 }

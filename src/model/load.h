@@ -1,0 +1,34 @@
+/*
+ * load.h - what is known while a capture is read; for load.c and definitions.c.
+ */
+#ifndef FAH_MODEL_LOAD_H
+#define FAH_MODEL_LOAD_H
+
+#include "model/internal.h"
+
+struct fah_loader {
+	struct fah_profile *p;
+	uint32_t *function_file, *function_name, *function_qualname; /* string ids, by function */
+	size_t cap_strings, cap_functions, cap_files, cap_nodes, cap_processes, cap_threads,
+		cap_meta, cap_ff, cap_fn, cap_fq, cap_chains, cap_blocks, cap_drops, cap_waits,
+		cap_states;
+	struct fah_chain *chains;
+	struct fah_block *blocks;
+	size_t n_blocks;
+	struct fah_dropped *drops;
+	size_t n_drops;
+	struct fah_wait_block *waits;
+	size_t n_waits;
+	struct fah_state_point *states;
+	size_t n_states;
+	uint64_t agent_samples, agent_recovered, agent_drops[FAH_DROPS_MAX];
+	struct fah_rec_end end;
+	bool has_end;
+};
+
+/* definitions.c: after the last record. 0 or FAH_ERR_NOMEM. */
+int fah_loader_functions(struct fah_loader *l);
+/* After the timeline has run. */
+void fah_loader_totals(struct fah_loader *l, const struct fah_reader_state *state);
+
+#endif
