@@ -6,6 +6,7 @@
  * hook then unlinks itself, so audited operations cost what they always did.
  */
 #include "agent/agent.h"
+#include "agent/python_gc.h"
 #include "core/sys.h"
 
 #include <link.h>
@@ -135,6 +136,7 @@ static const char *prepare(void)
 	if (fah_codes_setup() < 0)
 		return "no memory for the agent's tables";
 	fah_modules_scan(address("PySys_AddAuditHook"));
+	fah_gc_learn();
 	if (fah_python_self_check(&reason) < 0)
 		return reason;
 	if (fah_signal_install() < 0)

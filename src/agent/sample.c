@@ -6,6 +6,7 @@
  * (core/load.h); what cannot be proved is dropped and counted, with the CPU time it stood for.
  */
 #include "agent/agent.h"
+#include "agent/python_gc.h"
 #include "core/arch.h"
 #include "core/sys.h"
 #include "core/varint.h"
@@ -138,14 +139,20 @@ static void write_sample(struct fah_thread_state *t, uint64_t mono, uint64_t cpu
 	fah_record_commit(t, FAH_SEG_SAMPLE, p);
 }
 
-/* This thread's Python state, remembered and checked each time; false: it has none. */
-static bool find_state(struct fah_thread_state *t)
+#define REGISTERS (REG_RSP + 1) /* all that may hold an address */
+
+/* The thread as it was interrupted; regs: REGISTERS of them. */
+static struct fah_py_who who_of(const struct fah_thread_state *t, const ucontext_t *uc,
+				uint64_t *regs)
 {
-	if (t->tstate && fah_py_thread_is(&t->mem, &fah_agent.layout, t->tstate, t->pthread_id))
-		return true;
-	t->tstate = 0;
-	return fah_py_find_thread(&t->mem, &fah_agent.layout, fah_agent.runtime, t->pthread_id,
-				  &t->tstate) == 0;
+	struct fah_py_who who = {.pthread_id = t->pthread_id, .regs = regs, .n_regs = REGISTERS};
+
+	memcpy(regs, uc->uc_mcontext.gregs, REGISTERS * sizeof(*regs));
+	who.pc = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+	who.sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
+	/* a thread's own structure stands at the end of its stack; nothing is above the first's */
+	who.stack_end = who.pthread_id > who.sp ? who.pthread_id : UINT64_MAX;
+	return who;
 }
 
 /* Whether the thread has blocked since its last record; 0 or FAH_SAMPLE_RAN_ON. */
@@ -160,13 +167,19 @@ static uint32_t ran_on(struct fah_thread_state *t)
 	return t->last_blocked == before ? FAH_SAMPLE_RAN_ON : 0;
 }
 
-static void take(struct fah_thread_state *t, uint64_t pc, uint64_t mono, uint64_t cpu)
+static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono, uint64_t cpu)
 {
+	uint64_t regs[REGISTERS];
+	struct fah_py_who who = who_of(t, uc, regs);
 	struct fah_segment_head *head;
 	enum fah_drop drop = FAH_DROP_FAULT;
 	uint32_t flags = ran_on(t);
 
-	if (!find_state(t)) {
+	if (fah_py_running(&t->mem, &fah_agent.layout, fah_agent.runtime, &who, &t->tstate) < 0) {
+		write_drop(t, mono, cpu, FAH_DROP_NO_STATE);
+		return;
+	}
+	if (!t->tstate) {
 		t->walk.n_frames = 0;
 		t->walk.truncated = t->walk.recovered = t->walk.leaf_call = false;
 		flags |= FAH_SAMPLE_NO_PYTHON;
@@ -177,12 +190,18 @@ static void take(struct fah_thread_state *t, uint64_t pc, uint64_t mono, uint64_
 		}
 		flags |= (t->walk.truncated ? FAH_SAMPLE_TRUNCATED : 0) |
 			 (t->walk.recovered ? FAH_SAMPLE_RECOVERED : 0);
+		/* what is called from the innermost frame stands below its evaluation loop */
+		if (t->walk.c_entry >= who.sp && t->walk.c_entry < who.stack_end)
+			who.stack_end = t->walk.c_entry;
+		if (t->walk.n_frames &&
+		    fah_py_in_gc(&t->mem, &fah_agent.layout, t->tstate, &who, &fah_gc_code))
+			flags |= FAH_SAMPLE_IN_GC;
 	}
 	if (!name_frames(t, &drop)) {
 		write_drop(t, mono, cpu, drop);
 		return;
 	}
-	write_sample(t, mono, cpu, flags | where(t, pc));
+	write_sample(t, mono, cpu, flags | where(t, who.pc));
 	head = fah_segment_head();
 	atomic_fetch_add_explicit(&head->samples, 1, memory_order_relaxed);
 	if (t->walk.recovered)
@@ -227,7 +246,7 @@ void fah_sample_take(void *ucontext)
 		return;
 	}
 	cpu = fah_now_thread_cpu();
-	take(t, (uint64_t)uc->uc_mcontext.gregs[REG_RIP], mono, cpu);
+	take(t, uc, mono, cpu);
 	cost = fah_now_thread_cpu() - cpu;
 	note_cost(cost);
 	/* the program comes first: a stack of many thousand frames takes longer to walk than a

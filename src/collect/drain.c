@@ -7,6 +7,7 @@
  */
 #include "collect/drain.h"
 
+#include "capture/format.h"
 #include "collect/process.h"
 #include "core/err.h"
 #include "core/varint.h"
@@ -202,6 +203,16 @@ static bool take_stack(struct fah_drain *d, struct fah_collected *p, struct fah_
 	return known && !cur->bad;
 }
 
+/* The garbage collector's own frame, beneath the one that it was called from. */
+static uint32_t collector_node(struct fah_writer *w, uint32_t caller)
+{
+	static const char name[] = "<garbage collector>";
+	uint32_t function = fah_writer_other_function(
+		w, 0, fah_writer_string(w, name, sizeof(name) - 1), FAH_FUNCTION_RUNTIME);
+
+	return fah_writer_node(w, caller, function, 0);
+}
+
 static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 			int type, const uint8_t *payload, uint32_t len, bool write)
 {
@@ -228,6 +239,8 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 		if (!write)
 			return;
 		if (known) {
+			if (flags & FAH_SAMPLE_IN_GC)
+				node = collector_node(d->w, node);
 			fah_writer_sample(d->w, ctx->thread, time, cpu, flags, node);
 			d->stats.samples++;
 		} else {

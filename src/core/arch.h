@@ -63,4 +63,17 @@ static inline int fah_arch_is_syscall(const uint8_t *before_pc)
 	return before_pc[0] == 0x0f && before_pc[1] == 0x05;
 }
 
+/* Whether insn, which stands at pc, is a call or jump to an address of its own; *ret: that one. */
+#define FAH_ARCH_CALL_INSN_LEN 5
+static inline int fah_arch_call_target(const uint8_t *insn, uint64_t pc, uint64_t *ret)
+{
+	uint32_t distance = (uint32_t)insn[1] | (uint32_t)insn[2] << 8 | (uint32_t)insn[3] << 16 |
+			    (uint32_t)insn[4] << 24;
+
+	if (insn[0] != 0xe8 && insn[0] != 0xe9)
+		return 0;
+	*ret = pc + FAH_ARCH_CALL_INSN_LEN + (uint64_t)(int64_t)(int32_t)distance;
+	return 1;
+}
+
 #endif

@@ -46,6 +46,23 @@ int fah_py_find_thread(const struct fah_mem *mem, const struct fah_py_layout *la
 bool fah_py_thread_is(const struct fah_mem *mem, const struct fah_py_layout *layout,
 		      uint64_t tstate, uint64_t pthread_id);
 
+/* An interrupted thread: who it is, and where its C stack is. */
+struct fah_py_who {
+	uint64_t pthread_id; /* pthread_self() */
+	uint64_t pc;
+	uint64_t sp, stack_end; /* what is in use of its C stack; the end may lie beyond it */
+	const uint64_t *regs;	/* its registers, n_regs of them, in any order */
+	uint32_t n_regs;
+};
+
+/*
+ * The state in which that thread runs, also among several interpreters. *tstate: the answer of last
+ * time, or 0; on success the answer, 0: this thread has none. Cheap while there is one interpreter.
+ * FAH_ERR_DOUBT: the lists could not be read, or it has several and none is proved.
+ */
+int fah_py_running(const struct fah_mem *mem, const struct fah_py_layout *layout,
+		   uint64_t runtime_addr, const struct fah_py_who *who, uint64_t *tstate);
+
 struct fah_py_frame {
 	uint64_t code;	/* address of the code object; its type was checked */
 	uint32_t instr; /* byte offset of the current instruction in co_code, or FAH_PY_NOT_STARTED
@@ -120,5 +137,24 @@ int fah_py_gil_holder(const struct fah_mem *mem, const struct fah_py_layout *lay
 		      uint64_t runtime_addr, uint64_t *ret_tstate);
 int fah_py_gc_collecting(const struct fah_mem *mem, const struct fah_py_layout *layout,
 			 uint64_t tstate, bool *ret_collecting);
+
+/* Where the interpreter's code for two things lies: from start up to, not including, end. */
+#define FAH_PY_GC_SPANS 8
+struct fah_py_span {
+	uint64_t start, end;
+};
+struct fah_py_gc_code {
+	struct fah_py_span eval; /* the evaluation loop */
+	struct fah_py_span collect[FAH_PY_GC_SPANS];
+	uint32_t n_collect; /* 0: not known, then nothing is told to be in the collector */
+};
+
+/*
+ * Whether the interrupted thread, which runs in tstate, is in the garbage collector, called on
+ * behalf of its innermost Python frame. False in Python code that the collector called (__del__,
+ * callbacks).
+ */
+bool fah_py_in_gc(const struct fah_mem *mem, const struct fah_py_layout *layout, uint64_t tstate,
+		  const struct fah_py_who *who, const struct fah_py_gc_code *code);
 
 #endif

@@ -20,7 +20,8 @@ struct words {
 	uint8_t runtime_size, interpreters_head;
 	uint8_t interp_size, interp_next, threads_head, gc, ceval_gil, gil_state, gil_locked,
 		gil_holder;
-	uint8_t ts_size, ts_next, ts_interp, current_frame, base_frame, thread_id, chunk, exc_state;
+	uint8_t ts_size, ts_next, ts_interp, current_frame, base_frame, thread_id, chunk, status,
+		exc_state;
 	uint8_t frame_size, previous, executable, instr_ptr, localsplus, owner, stackpointer;
 	uint8_t code_size, filename, name, qualname, linetable, firstlineno, code_adaptive;
 	uint8_t object_size, ob_type, type_size, tp_name;
@@ -49,6 +50,7 @@ static const struct words words_of[] = {
 		.current_frame = 23,
 		.thread_id = 24,
 		.chunk = 26,
+		.status = 27,
 		.frame_size = 28,
 		.previous = 29,
 		.executable = 30,
@@ -94,6 +96,7 @@ static const struct words words_of[] = {
 		.current_frame = 26,
 		.thread_id = 27,
 		.chunk = 29,
+		.status = 30,
 		.frame_size = 31,
 		.previous = 32,
 		.executable = 33,
@@ -143,6 +146,7 @@ static const struct words words_of[] = {
 		.base_frame = 27,
 		.thread_id = 30,
 		.chunk = 32,
+		.status = 33,
 		.exc_state = 37,
 		.frame_size = 39,
 		.previous = 40,
@@ -233,6 +237,7 @@ int fah_py_debug_offsets_apply(struct fah_py_layout *ret, const struct fah_mem *
 	take(w, at->base_frame, at->ts_size, 8, 65536, &ret->ts_base_frame, &bad);
 	take(w, at->thread_id, at->ts_size, 8, 65536, &ret->ts_thread_id, &bad);
 	take(w, at->chunk, at->ts_size, 24, 65536, &ret->ts_chunk, &bad);
+	take(w, at->status, at->ts_size, 4, 65536, &ret->ts_status, &bad);
 
 	ret->ts_exc_state = ret->ts_chunk + 24; /* after the data stack's three, before 3.15 */
 	take(w, at->exc_state, at->ts_size, 16, 65536, &ret->ts_exc_state, &bad);

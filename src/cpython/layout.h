@@ -45,6 +45,8 @@ struct fah_py_layout {
 	/* PyThreadState */
 	uint32_t ts_next, ts_interp, ts_thread_id;
 	uint32_t ts_frame;	/* frame (3.8-3.10), cframe (3.11, 3.12), current_frame (3.13+) */
+	uint32_t ts_cframe;	/* 3.10-3.12: the newest C frame */
+	uint32_t ts_status;	/* 3.13+: _status, its bits */
 	uint32_t ts_chunk;	/* datastack_chunk; datastack_top and datastack_limit follow it */
 	uint32_t ts_base_frame; /* 3.15+: the sentinel that ends the chain; 0 before */
 	uint32_t ts_exc_info,

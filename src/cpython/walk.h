@@ -60,6 +60,8 @@ struct fah_py_walk {
 	bool truncated;
 	bool leaf_call;
 	bool recovered;
+	uint64_t c_entry; /* 3.11+: where on the C stack the innermost frame's evaluation loop
+			     stands; 0: not known */
 
 	/* Tests only: leave a check out, to show that it is needed. */
 	uint32_t test_skip; /* enum fah_py_test_skip */

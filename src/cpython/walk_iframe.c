@@ -281,6 +281,8 @@ static int step_far(struct fah_py_walk *w, uint64_t addr, uint64_t *ret_previous
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FAULT);
 	frame = raw + l->gen_iframe;
 	*ret_previous = fah_py_u64(frame + l->f_previous);
+	if (frame[l->f_owner] >= l->owner_shim && w->c_entry == 0)
+		w->c_entry = addr;
 	if (frame[l->f_owner] >= l->owner_shim)
 		return pass_boundary(w, *ret_previous);
 	if (frame[l->f_owner] != 1)
@@ -420,7 +422,7 @@ int fah_py_walk_iframes(struct fah_py_walk *w, uint64_t tstate)
 	w->no_cframes = false;
 
 	if (l->frames_kind == FAH_PY_FRAMES_CFRAME) {
-		w->cframe = frame;
+		w->cframe = w->c_entry = frame;
 		w->pieces[0] = (struct fah_piece){&cframe[0], w->cframe + l->cframe_current, 8};
 		w->pieces[1] = (struct fah_piece){&cframe[1], w->cframe + l->cframe_previous, 8};
 		if (w->mem->read(w->mem, w->pieces, 2) != 2)

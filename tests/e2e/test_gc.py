@@ -1,0 +1,40 @@
+"""The garbage collector's time, against a program that times its own collections."""
+
+import json
+
+from support import capture
+from support.run import TARGETS, capture_of, profile
+
+TOLERANCE = 2.0  # points
+IN_GC = 64
+COLLECTOR = "<garbage collector>"
+
+
+def test_collections(program, python, tmp_path):
+    result = profile(python, [str(TARGETS / "collecting.py"), "0.6"], tmp_path, hz=2000)
+    assert result.status == 0, result
+    truth = json.loads(result.out.splitlines()[0])
+    it = capture.read(capture_of(result))
+    total = sum(spent for _thread, _time, spent, _flags, _node in it.samples) / 1e9
+    shown = {"collecting": 0.0, "finalising": 0.0, "working": 0.0}
+    callers = set()
+    for _thread, _time, spent, flags, node in it.samples:
+        path = [f.name for f, _line in it.path(node)]
+        assert (flags & IN_GC != 0) == (COLLECTOR in path), (flags, path)
+        if flags & IN_GC:
+            assert path[-1] == COLLECTOR or path[0] == COLLECTOR, path
+            shown["collecting"] += spent / 1e9
+            callers.update(path)
+        elif "finalise" in path:
+            shown["finalising"] += spent / 1e9
+        elif "work" in path:
+            shown["working"] += spent / 1e9
+    wrong = [
+        "%s: %.1f %%, its own clock says %.1f %%"
+        % (name, 100 * shown[name] / total, 100 * truth[name] / total)
+        for name in truth
+        if abs(shown[name] - truth[name]) / total > TOLERANCE / 100
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert {"explicit", "allocating", "finalisers"} <= callers
+    assert "finalise" not in callers and "work" not in callers
