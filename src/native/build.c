@@ -6,16 +6,19 @@
 
 #include "base/map.h"
 #include "core/err.h"
+#include "native/code.h"
 #include "native/ehframe.h"
+#include "native/symbols.h"
 
 #include <string.h>
 
 #define ROWS_A_BUCKET 8
 #define MIN_SHIFT 6
+#define MIN_GAP 64	    /* less is padding, or what starts and ends a program */
+#define MIN_GAPS (4u << 10) /* less in a whole module is not worth reading its symbols */
 
 struct rows {
-	uint32_t *pcs;
-	uint16_t *rule_of;
+	struct fah_row *rows;
 	uint32_t n, room;
 	uint64_t base, limit; /* rows at or behind the limit belong to the next function */
 	struct fah_rule *rules;
@@ -26,8 +29,7 @@ struct rows {
 
 static void rows_release(struct rows *rows)
 {
-	free(rows->pcs);
-	free(rows->rule_of);
+	free(rows->rows);
 	free(rows->rules);
 	fah_map_release(&rows->known);
 }
@@ -67,17 +69,13 @@ static uint32_t rule_number(struct rows *rows, const struct fah_rule *rule)
 static bool rows_grow(struct rows *rows)
 {
 	uint32_t room = rows->room ? rows->room * 2 : 1024;
-	uint32_t *pcs = realloc(rows->pcs, room * sizeof(*pcs));
-	uint16_t *rule_of;
+	struct fah_row *more = room > rows->room ? realloc(rows->rows, room * sizeof(*more)) : NULL;
 
-	if (pcs)
-		rows->pcs = pcs;
-	rule_of = pcs && room > rows->room ? realloc(rows->rule_of, room * sizeof(*rule_of)) : NULL;
-	if (!rule_of) {
+	if (!more) {
 		rows->failed = true;
 		return false;
 	}
-	rows->rule_of = rule_of;
+	rows->rows = more;
 	rows->room = room;
 	return true;
 }
@@ -92,38 +90,72 @@ static bool rows_add(void *ctx, uint64_t pc, const struct fah_rule *rule)
 		return true;
 	at = (uint32_t)(pc - rows->base);
 	number = rule_number(rows, rule);
-	if (rows->n && rows->pcs[rows->n - 1] == at)
+	if (rows->n && rows->rows[rows->n - 1].pc == at)
 		rows->n--;
-	if (rows->n ? rows->rule_of[rows->n - 1] == number : number == 0)
+	if (rows->n ? rows->rows[rows->n - 1].rule == number : number == 0)
 		return !rows->failed;
 	if (rows->n == rows->room && !rows_grow(rows))
 		return false;
-	rows->pcs[rows->n] = at;
-	rows->rule_of[rows->n++] = (uint16_t)number;
+	rows->rows[rows->n++] = (struct fah_row){at, (uint16_t)number};
 	return !rows->failed;
 }
 
-static int add_functions(struct rows *rows, const struct fah_ehframe *eh, uint64_t end,
-			 struct fah_build_stats *stats)
+static const struct fah_rule none = {.cfa = FAH_CFA_NONE};
+
+/* From `from` to `to` no entry says anything: what symbols call functions there is read. */
+static void add_gap(struct rows *rows, const struct fah_elf *elf, const struct fah_symbols *syms,
+		    uint64_t from, uint64_t to, struct fah_build_stats *stats)
 {
-	static const struct fah_rule none = {.cfa = FAH_CFA_NONE};
-	uint64_t most = rows->base + UINT32_MAX;
+	size_t lo = 0, hi = syms->n;
+
+	rows_add(rows, from, &none);
+	if (to - from < MIN_GAP)
+		return;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (rows->base + syms->symbols[mid].start < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < syms->n && rows->base + syms->symbols[lo].start < to && !rows->failed; lo++) {
+		uint64_t start = rows->base + syms->symbols[lo].start,
+			 len = syms->symbols[lo].end - syms->symbols[lo].start;
+		_cleanup_(fah_freep) uint8_t *code = NULL;
+
+		if (start < from || len > to - start || len > FAH_CODE_MAX ||
+		    fah_elf_read_at(elf, start, len, &code) < 0 ||
+		    fah_code_rows(code, len, start, rows_add, rows) < 0)
+			continue;
+		stats->read++;
+		from = start + len;
+		rows_add(rows, from, &none);
+	}
+}
+
+static int add_functions(struct rows *rows, const struct fah_elf *elf, const struct fah_ehframe *eh,
+			 const struct fah_symbols *syms, struct fah_build_stats *stats)
+{
+	uint64_t end = elf->end, most = rows->base + UINT32_MAX, from = rows->base;
 
 	if (end > most)
 		end = most;
 	for (size_t i = 0; i < eh->n_fdes && !rows->failed; i++) {
 		const struct fah_fde *fde = &eh->fdes[i];
 		uint64_t next = i + 1 < eh->n_fdes ? eh->fdes[i + 1].start : UINT64_MAX;
-		uint32_t before = rows->n;
+		uint32_t before;
 
 		if (fde->start < rows->base || fde->start >= end || fde->end > end) {
 			stats->bad++;
-			if (fde->start >= rows->base && fde->start < end) /* ends the one before */
-				rows_add(rows, fde->start, &none);
 			continue;
 		}
 		stats->functions++;
-		rows->limit = fde->end < next ? fde->end : next;
+		if (from < fde->start)
+			add_gap(rows, elf, syms, from, fde->start, stats);
+		before = rows->n;
+		from = fde->end < next ? fde->end : next;
+		rows->limit = from;
 		if (fah_cfi_run(&eh->cies[fde->cie], fde->program, fde->start, fde->end, rows_add,
 				rows) < 0) {
 			stats->bad++;
@@ -131,10 +163,28 @@ static int add_functions(struct rows *rows, const struct fah_ehframe *eh, uint64
 			rows_add(rows, fde->start, &none);
 		}
 		rows->limit = UINT64_MAX;
-		if (fde->end < next)
-			rows_add(rows, fde->end, &none);
 	}
+	if (from < end)
+		add_gap(rows, elf, syms, from, end, stats);
+	rows_add(rows, end, &none);
 	return rows->failed ? FAH_ERR_NOMEM : 0;
+}
+
+/* Whether there is enough code between functions that it may be functions. */
+static bool has_gaps(const struct fah_elf *elf, const struct fah_ehframe *eh)
+{
+	uint64_t gaps = 0;
+
+	for (uint32_t i = 0; i < elf->n_segments; i++)
+		gaps += elf->segments[i].executable ? elf->segments[i].memsz : 0;
+	for (size_t i = 0; i < eh->n_fdes; i++) {
+		uint64_t to = i + 1 < eh->n_fdes ? eh->fdes[i + 1].start : eh->fdes[i].end;
+
+		if (to - eh->fdes[i].end >= MIN_GAP)
+			to = eh->fdes[i].end;
+		gaps -= to - eh->fdes[i].start < gaps ? to - eh->fdes[i].start : gaps;
+	}
+	return gaps >= MIN_GAPS;
 }
 
 /* The bytes of .eh_frame, by .eh_frame_hdr, which every loadable file has, or else by name. A file
@@ -177,7 +227,7 @@ static int assemble(const struct rows *rows, const void *key, size_t key_len, vo
 				      .n_rows = rows->n,
 				      .shift = MIN_SHIFT,
 				      .key_len = (uint32_t)key_len};
-	uint32_t last = rows->n ? rows->pcs[rows->n - 1] : 0, row = 0, *index;
+	uint32_t last = rows->n ? rows->rows[rows->n - 1].pc : 0, row = 0, *index;
 	size_t rules_len = rows->n_rules * sizeof(struct fah_rule), body;
 	uint8_t *bytes, *p;
 
@@ -186,7 +236,8 @@ static int assemble(const struct rows *rows, const void *key, size_t key_len, vo
 	while (head.shift < 31 && (uint64_t)(last >> head.shift) * ROWS_A_BUCKET > rows->n)
 		head.shift++;
 	head.n_buckets = rows->n ? (last >> head.shift) + 1 : 0;
-	body = (rules_len + ((size_t)head.n_buckets + 1) * 4 + (size_t)rows->n * 6 + 7) &
+	body = (rules_len + ((size_t)head.n_buckets + 1) * 4 + rows->n * sizeof(struct fah_row) +
+		7) &
 	       ~(size_t)7;
 	bytes = calloc(1, sizeof(head) + body);
 	if (!bytes)
@@ -195,14 +246,12 @@ static int assemble(const struct rows *rows, const void *key, size_t key_len, vo
 	memcpy(p, rows->rules, rules_len);
 	index = (uint32_t *)(void *)(p + rules_len);
 	for (uint32_t bucket = 0; bucket <= head.n_buckets; bucket++) {
-		while (row < rows->n && rows->pcs[row] < (uint64_t)bucket << head.shift)
+		while (row < rows->n && rows->rows[row].pc < (uint64_t)bucket << head.shift)
 			row++;
 		index[bucket] = row;
 	}
-	if (rows->n) {
-		memcpy(index + head.n_buckets + 1, rows->pcs, (size_t)rows->n * 4);
-		memcpy(index + head.n_buckets + 1 + rows->n, rows->rule_of, (size_t)rows->n * 2);
-	}
+	if (rows->n)
+		memcpy(index + head.n_buckets + 1, rows->rows, rows->n * sizeof(struct fah_row));
 	memcpy(head.key, key, key_len);
 	head.sum = fah_table_sum(p, body);
 	memcpy(bytes, &head, sizeof(head));
@@ -216,7 +265,7 @@ static void count(struct fah_build_stats *stats, const struct fah_elf *elf, cons
 	for (uint32_t i = 0; i < elf->n_segments; i++)
 		stats->code += elf->segments[i].executable ? elf->segments[i].memsz : 0;
 	for (uint32_t i = 0; i + 1 < rows->n; i++)
-		stats->covered += rows->rule_of[i] ? rows->pcs[i + 1] - rows->pcs[i] : 0;
+		stats->covered += rows->rows[i].rule ? rows->rows[i + 1].pc - rows->rows[i].pc : 0;
 	stats->rows = rows->n;
 	stats->rules = rows->n_rules;
 }
@@ -226,10 +275,10 @@ int fah_table_build(struct fah_elf *elf, const void *key, size_t key_len, void *
 {
 	_cleanup_(fah_freep) uint8_t *bytes = NULL;
 	_cleanup_(fah_ehframe_release) struct fah_ehframe eh = {0};
+	_cleanup_(fah_symbols_release) struct fah_symbols syms = {0};
 	_cleanup_(rows_release) struct rows rows = {
 		.base = elf->base, .limit = UINT64_MAX, .known = FAH_MAP_INIT};
 	struct fah_build_stats stats = {0};
-	const struct fah_rule none = {.cfa = FAH_CFA_NONE};
 	uint64_t len = 0, vaddr = 0;
 	size_t max_fdes;
 	int err;
@@ -244,7 +293,9 @@ int fah_table_build(struct fah_elf *elf, const void *key, size_t key_len, void *
 	stats.bad = (uint32_t)eh.n_bad;
 	if (rule_number(&rows, &none) != 0 || rows.failed)
 		return FAH_ERR_NOMEM;
-	err = add_functions(&rows, &eh, elf->end, &stats);
+	if (has_gaps(elf, &eh) && fah_symbols_read(elf, &syms) == FAH_ERR_NOMEM)
+		return FAH_ERR_NOMEM;
+	err = add_functions(&rows, elf, &eh, &syms, &stats);
 	if (err < 0)
 		return err;
 	count(&stats, elf, &rows);

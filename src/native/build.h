@@ -13,6 +13,7 @@
 struct fah_build_stats {
 	uint32_t functions; /* that .eh_frame describes */
 	uint32_t bad;	    /* entries that make no sense, functions whose program doesn't */
+	uint32_t read;	    /* without an entry: their rules come from their code */
 	uint32_t rows, rules;
 	uint64_t code;	  /* bytes of executable segments */
 	uint64_t covered; /* of them, bytes that a rule holds for */

@@ -34,12 +34,12 @@ static bool rows_are_sound(const struct fah_table *t)
 	uint32_t bucket = 0, row;
 
 	for (row = 0; row < t->n_rows; row++) {
-		if (row && t->pcs[row] <= t->pcs[row - 1])
+		if (row && t->rows[row].pc <= t->rows[row - 1].pc)
 			return false;
-		if (t->rule_of[row] >= t->n_rules)
+		if (t->rows[row].rule >= t->n_rules)
 			return false;
 		/* every bucket up to this row's begins at the first row that is not before it */
-		for (; bucket <= t->n_buckets && (uint64_t)bucket << t->shift <= t->pcs[row];
+		for (; bucket <= t->n_buckets && (uint64_t)bucket << t->shift <= t->rows[row].pc;
 		     bucket++)
 			if (t->index[bucket] != row)
 				return false;
@@ -47,7 +47,7 @@ static bool rows_are_sound(const struct fah_table *t)
 	for (; bucket <= t->n_buckets; bucket++)
 		if (t->index[bucket] != t->n_rows)
 			return false;
-	return !t->n_rows || t->rule_of[t->n_rows - 1] == 0;
+	return !t->n_rows || t->rows[t->n_rows - 1].rule == 0;
 }
 
 int fah_table_open(const void *bytes, size_t len, struct fah_table *ret)
@@ -62,7 +62,8 @@ int fah_table_open(const void *bytes, size_t len, struct fah_table *ret)
 	if (head->version != FAH_TABLE_VERSION)
 		return FAH_ERR_VERSION;
 	body = (uint64_t)head->n_rules * sizeof(struct fah_rule) +
-	       ((uint64_t)head->n_buckets + 1) * 4 + (uint64_t)head->n_rows * 6;
+	       ((uint64_t)head->n_buckets + 1) * 4 +
+	       (uint64_t)head->n_rows * sizeof(struct fah_row);
 	if (!head->n_rules || head->n_rules > FAH_TABLE_RULES_MAX || head->shift > 31 ||
 	    head->key_len > FAH_TABLE_KEY_MAX || ((body + 7) & ~7ull) != len - sizeof(*head) ||
 	    fah_table_sum(p, len - sizeof(*head)) != head->sum)
@@ -74,8 +75,7 @@ int fah_table_open(const void *bytes, size_t len, struct fah_table *ret)
 	t.shift = head->shift;
 	t.rules = (const void *)p;
 	t.index = (const void *)(p + t.n_rules * sizeof(struct fah_rule));
-	t.pcs = t.index + t.n_buckets + 1;
-	t.rule_of = (const void *)(t.pcs + t.n_rows);
+	t.rows = (const void *)(t.index + t.n_buckets + 1);
 	if (t.rules[0].cfa != FAH_CFA_NONE)
 		return FAH_ERR_DAMAGED;
 	for (uint32_t i = 0; i < t.n_rules; i++)

@@ -7,11 +7,10 @@
  *     struct fah_table_head
  *     struct fah_rule rules[n_rules]      the different rules, a few hundred; rules[0] is "none"
  *     uint32_t index[n_buckets + 1]       index[b]: how many rows begin before b << shift
- *     uint32_t pcs[n_rows]                where each row begins, rising
- *     uint16_t rule_of[n_rows]            which rule holds from there to the next row
+ *     struct fah_row rows[n_rows]         where each begins, rising, and its rule up to the next
  *     zeroes to a multiple of 8
  *
- * pcs count from the module's base: its lowest PT_LOAD, rounded down to a page. The last row has
+ * Pcs count from the module's base: its lowest PT_LOAD, rounded down to a page. The last row has
  * rule 0, so nothing holds behind the end.
  */
 #ifndef FAH_NATIVE_TABLE_H
@@ -58,6 +57,14 @@ struct fah_rule {
 };
 _Static_assert(sizeof(struct fah_rule) == 16, "a rule is 16 bytes, in files too");
 
+/* Pc and rule side by side: a look-up in a handler finds the table cold, so each further line of
+ * memory counts. */
+struct fah_row {
+	uint32_t pc;
+	uint16_t rule;
+} __attribute__((packed));
+_Static_assert(sizeof(struct fah_row) == 6, "a row is 6 bytes, in files too");
+
 struct fah_table_head {
 	char magic[8];
 	uint32_t version;
@@ -72,8 +79,8 @@ _Static_assert(sizeof(struct fah_table_head) == 104, "no padding, in files too")
 /* A table that was checked; the pointers are into its bytes. */
 struct fah_table {
 	const struct fah_rule *rules;
-	const uint32_t *index, *pcs;
-	const uint16_t *rule_of;
+	const uint32_t *index;
+	const struct fah_row *rows;
 	uint32_t n_rules, n_buckets, n_rows, shift;
 };
 
@@ -99,12 +106,12 @@ static inline const struct fah_rule *fah_table_find(const struct fah_table *t, u
 	hi = t->index[(pc >> t->shift) + 1];
 	while (lo < hi) { /* the first row that begins behind pc */
 		mid = lo + (hi - lo) / 2;
-		if (t->pcs[mid] <= pc)
+		if (t->rows[mid].pc <= pc)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo ? &t->rules[t->rule_of[lo - 1]] : &t->rules[0];
+	return lo ? &t->rules[t->rows[lo - 1].rule] : &t->rules[0];
 }
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * fuzz_native_cfi.c - any bytes as .eh_frame, as .eh_frame_hdr and as a table: the parts of an ELF
+ * fuzz_native_cfi.c - any bytes as .eh_frame, .eh_frame_hdr, code and a table: the parts of an ELF
  * file that a fuzzer seldom finds its way to.
  */
+#include "native/code.h"
 #include "native/ehframe.h"
 #include "native/table.h"
 
@@ -75,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	size_t fdes;
 
 	functions(data, len);
+	fah_code_rows(data, len, 0x1000, row, &(struct seen){0x1000, 0x1000, 0x1000 + len});
 	fah_ehframe_hdr(data, len, 0x400000, &eh_frame, &fdes);
 	table(data, len);
 	return 0;

@@ -52,12 +52,12 @@ static void walks(const struct fah_table *table)
 		.start = 0x1000, .end = 1ull << 33, .base = 0x1000, .table = *table};
 	check(fah_unwind_modules_sort(&block.mods) == 0);
 	for (unsigned i = 0; i < 256; i++)
-		words[i] = i % 3 && table->n_rows ? 0x1000 + table->pcs[i % table->n_rows]
+		words[i] = i % 3 && table->n_rows ? 0x1000 + table->rows[i % table->n_rows].pc
 						  : (uint64_t)(uintptr_t)&words[i * 7 % 256];
 	for (unsigned i = 0; i < FAH_REGS; i++)
 		regs.r[i] = (uint64_t)(uintptr_t)&words[i * 9];
 	for (uint32_t row = 0; row < table->n_rows && row < 1000; row++) {
-		regs.pc = 0x1000 + table->pcs[row];
+		regs.pc = 0x1000 + table->rows[row].pc;
 		check(fah_unwind(&block.mods, &regs, &stack, pcs, 8, &result) <= 8);
 		check(result.stop < FAH_UNWIND_STOPS);
 	}

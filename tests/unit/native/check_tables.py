@@ -3,7 +3,8 @@
 Without files: the C library, this Python, its libpython and what it has loaded of numpy, where there is any.
 readelf runs the same programs by other code: for every row that it prints, our rule at that pc must be the
 same. What it calls an expression (exp) ours may have as a rule of its own or not at all. Between functions ours
-must have none. Symbols are compared with readelf's too.
+must have none (in big gaps those that the code itself gives). The lengths of instructions are compared with
+objdump's. Symbols are compared with readelf's too.
 """
 import bisect
 import os
@@ -93,7 +94,7 @@ def check(tool, path):
     for (_, end), (start, _) in zip(ends, ends[1:]):
         if end < start and compared < MAX_ROWS:
             gaps += 1
-            if rule_at(end)[0] != "none" or rule_at(start - 1)[0] != "none":
+            if start - end < 64 and (rule_at(end)[0] != "none" or rule_at(start - 1)[0] != "none"):
                 different += 1
                 print(f"{path}: {end:x}: a gap has the rule {rule_at(end)}")
     print(f"{path}: {functions} functions, {compared} rows compared ({expressions} expressions), {gaps} gaps, "
@@ -124,6 +125,23 @@ def check_symbols(tool, path):
     return wrong == 0
 
 
+def check_lengths(tool, path):
+    """The length of every instruction is objdump's; at most 1 in 500 is refused (data among the code)."""
+    with subprocess.Popen(["objdump", "-d", "-w", path], stdout=subprocess.PIPE, text=True) as dump, \
+            subprocess.Popen([tool, "lengths"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as ours:
+        for line in dump.stdout:
+            parts = line.rstrip("\n").split("\t")
+            if len(parts) >= 3 and "(bad)" not in line and not parts[2].startswith((".byte", "rex")):
+                ours.stdin.write(parts[1] + "\n")
+        ours.stdin.close()
+        *wrong, last = ours.stdout.read().splitlines()
+    for line in wrong[:10]:
+        print(f"{path}: we say {line}")
+    count, refused, _ = map(int, last.split())
+    print(f"{path}: {count} instructions, {refused} refused, {len(wrong)} wrong")
+    return not wrong and count > 1000 and refused * 500 <= count
+
+
 def loaded():
     """Files with code that this Python has, with numpy if there is one."""
     try:
@@ -138,6 +156,7 @@ def loaded():
 def main():
     tool, files = sys.argv[1], sys.argv[2:] or loaded()
     good = True
+    good &= check_lengths(tool, next((path for path in files if "/libc" in path), files[0]))
     for path in files:
         good &= check(tool, path)
         good &= check_symbols(tool, path)

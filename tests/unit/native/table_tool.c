@@ -6,6 +6,7 @@
  * coverage table_tool symbols FILE    every symbol: start, end, name table_tool cached DIR FILE...
  * ms to get each from the folder
  */
+#include "native/insn.h"
 #include "native/symbols.h"
 #include "native/table_file.h"
 
@@ -57,8 +58,8 @@ static int rows(struct fah_elf *elf)
 	    fah_table_open(bytes, len, &t) < 0)
 		return 1;
 	for (uint32_t i = 0; i < t.n_rows; i++) {
-		printf("%" PRIx64 " ", elf->base + t.pcs[i]);
-		print_rule(&t.rules[t.rule_of[i]]);
+		printf("%" PRIx64 " ", elf->base + t.rows[i].pc);
+		print_rule(&t.rules[t.rows[i].rule]);
 	}
 	free(bytes);
 	return 0;
@@ -77,10 +78,11 @@ static int stats(struct fah_elf *elf, const char *path)
 	made = milliseconds();
 	if (fah_table_open(bytes, len, &t) < 0)
 		return 1;
-	printf("%8u rows %5u rules %8zu bytes %7.2f ms +%5.2f check %6u functions %u bad %.2f%% of "
+	printf("%8u rows %5u rules %8zu bytes %7.2f ms +%5.2f check %6u functions %u read %u bad "
+	       "%.2f%% of "
 	       "code shift %u %s\n",
-	       s.rows, s.rules, len, made - begun, milliseconds() - made, s.functions, s.bad,
-	       s.code ? 100.0 * (double)s.covered / (double)s.code : 0.0, t.shift, path);
+	       s.rows, s.rules, len, made - begun, milliseconds() - made, s.functions, s.read,
+	       s.bad, s.code ? 100.0 * (double)s.covered / (double)s.code : 0.0, t.shift, path);
 	free(bytes);
 	return 0;
 }
@@ -110,10 +112,39 @@ static int cached(struct fah_elf *elf, const char *dir, const char *path)
 	return 0;
 }
 
+static int lengths(void)
+{
+	unsigned n = 0, refused = 0, wrong = 0;
+	char line[256];
+
+	while (fgets(line, sizeof(line), stdin)) {
+		uint8_t bytes[32];
+		struct fah_insn in;
+		unsigned byte;
+		size_t len = 0;
+		int used;
+
+		for (char *p = line; len < sizeof(bytes) && sscanf(p, "%2x %n", &byte, &used) == 1;
+		     p += used)
+			bytes[len++] = (uint8_t)byte;
+		n++;
+		if (!fah_insn_decode(bytes, len, &in)) {
+			refused++;
+		} else if (in.len != len) {
+			wrong++;
+			printf("%d %s", in.len, line);
+		}
+	}
+	printf("%u %u %u\n", n, refused, wrong);
+	return wrong != 0;
+}
+
 int main(int argc, char **argv)
 {
 	int status = 0, first = argc > 1 && !strcmp(argv[1], "cached") ? 3 : 2;
 
+	if (argc == 2 && !strcmp(argv[1], "lengths"))
+		return lengths();
 	if (argc <= first)
 		return 2;
 	for (int i = first; i < argc; i++) {

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "core/err.h"
 #include "native/cfi.h"
+#include "native/code.h"
 #include "native/symbols.h"
 #include "native/table_file.h"
 #include "native/unwind.h"
@@ -185,6 +186,60 @@ static void test_impossible_programs(void **state)
 	assert_int_equal(got.rules[0].cfa, FAH_CFA_NONE);
 }
 
+/* ---- code without programs ---- */
+
+static int read_code(struct got *got, const void *code, size_t len)
+{
+	memset(got, 0, sizeof(*got));
+	return fah_code_rows(code, len, 0x1000, take, got);
+}
+
+#define READ(got, ...) \
+	read_code(got, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+
+static void test_code(void **state)
+{
+	struct got got;
+
+	/* push %rbp; mov %rsp,%rbp; and $-64,%rsp; nop; leave; ret */
+	assert_int_equal(
+		READ(&got, 0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xe4, 0xc0, 0x90, 0xc9, 0xc3), 0);
+	assert_int_equal(got.n, 5);
+	assert_row(&got, 0, 0x1000, FAH_CFA_REG, FAH_REG_SP, 8);
+	assert_row(&got, 1, 0x1001, FAH_CFA_REG, FAH_REG_SP, 16);
+	assert_int_equal(got.rules[1].fp, FAH_FP_AT_CFA);
+	assert_int_equal(got.rules[1].fp_off, -16);
+	assert_row(&got, 2, 0x1004, FAH_CFA_REG, FAH_REG_SP, 16); /* rbp is a copy now */
+	assert_row(&got, 3, 0x1008, FAH_CFA_REG, FAH_REG_FP, 16);
+	assert_row(&got, 4, 0x100a, FAH_CFA_REG, FAH_REG_SP, 8);
+	assert_int_equal(got.rules[4].fp, FAH_FP_SAME);
+	/* two ways to the end: jne over a push and a pop */
+	assert_int_equal(READ(&got, 0x75, 0x02, 0x53, 0x5b, 0xc3), 0);
+	assert_int_equal(got.n, 3);
+}
+
+static void test_code_in_doubt(void **state)
+{
+	struct got got;
+
+	assert_int_equal(READ(&got, 0x53, 0xc3), FAH_ERR_DOUBT); /* push; ret */
+	assert_int_equal(READ(&got, 0x75, 0x01, 0x53, 0xc3),
+			 FAH_ERR_DOUBT);			       /* pushed on one way only */
+	assert_int_equal(READ(&got, 0x89, 0xc5, 0xc3), FAH_ERR_DOUBT); /* rbp is not the caller's */
+	assert_int_equal(READ(&got, 0x48, 0x89, 0xc4, 0xc3), FAH_ERR_DOUBT); /* mov %rax,%rsp */
+	assert_int_equal(READ(&got, 0x48, 0x83, 0xe4, 0xf0, 0xc3),
+			 FAH_ERR_DOUBT);			       /* and without a copy */
+	assert_int_equal(READ(&got, 0x53, 0xff, 0xe0), FAH_ERR_DOUBT); /* jmp *%rax, pushed */
+	assert_int_equal(READ(&got, 0x53, 0xeb, 0x40), FAH_ERR_DOUBT); /* away, pushed */
+	assert_int_equal(READ(&got, 0x90), FAH_ERR_DOUBT);	 /* runs out of the function */
+	assert_int_equal(READ(&got, 0x06, 0xc3), FAH_ERR_DOUBT); /* no instruction */
+	assert_int_equal(READ(&got, 0x48, 0x81), FAH_ERR_DOUBT); /* cut */
+	/* mov %rsp,%rbx; and; xor %ebx,%ebx: the copy is gone */
+	assert_int_equal(READ(&got, 0x48, 0x89, 0xe3, 0x48, 0x83, 0xe4, 0xc0, 0x31, 0xdb, 0xc3),
+			 FAH_ERR_DOUBT);
+	assert_int_equal(got.n, 0);
+}
+
 /* ---- files ---- */
 
 static char dir[64];
@@ -338,10 +393,10 @@ static void test_look_ups(void **state)
 	own_table(&table);
 	assert_int_equal(fah_table_open(table.bytes, table.len, &t), 0);
 	assert_true(t.n_rows > 100);
-	for (uint64_t pc = 0; pc < (uint64_t)t.pcs[t.n_rows - 1] + 5000; pc++) {
-		while (row < t.n_rows && t.pcs[row] <= pc)
+	for (uint64_t pc = 0; pc < (uint64_t)t.rows[t.n_rows - 1].pc + 5000; pc++) {
+		while (row < t.n_rows && t.rows[row].pc <= pc)
 			row++;
-		assert_ptr_equal(fah_table_find(&t, pc), &t.rules[row ? t.rule_of[row - 1] : 0]);
+		assert_ptr_equal(fah_table_find(&t, pc), &t.rules[row ? t.rows[row - 1].rule : 0]);
 	}
 	assert_int_equal(fah_table_find(&t, UINT64_MAX)->cfa, FAH_CFA_NONE);
 	assert_int_equal(fah_table_find(&t, 1ull << 32)->cfa, FAH_CFA_NONE);
@@ -398,8 +453,8 @@ static void test_folder(void **state)
 static struct {
 	struct fah_table_head head;
 	struct fah_rule rules[8];
-	uint32_t index[2], pcs[8];
-	uint16_t rule_of[8];
+	uint32_t index[2];
+	struct fah_row rows[8];
 } made;
 
 static union {
@@ -437,8 +492,7 @@ static int build_module(void **state)
 	memcpy(made.rules, rules, sizeof(rules));
 	made.index[1] = 8;
 	for (unsigned i = 0; i < 8; i++) {
-		made.pcs[i] = i * 0x100;
-		made.rule_of[i] = (uint16_t)(i % 7);
+		made.rows[i] = (struct fah_row){i * 0x100, (uint16_t)(i % 7)};
 	}
 	made.head.sum = fah_table_sum(made.rules, sizeof(made) - sizeof(made.head));
 	block.mods.n = 1;
@@ -573,6 +627,8 @@ int main(void)
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_return_addresses),
 		cmocka_unit_test(test_impossible_programs),
+		cmocka_unit_test(test_code),
+		cmocka_unit_test(test_code_in_doubt),
 	};
 	const struct CMUnitTest files[] = {
 		cmocka_unit_test(test_own_symbols),    cmocka_unit_test(test_base_of_a_mapping),

@@ -395,10 +395,10 @@ __attribute__((noinline)) static void realigned_base(const double *numbers)
 	sink += realigned(3, numbers);
 }
 
-static void test_realigned(void **state);
+static uint64_t base_function;
 
-/* Whatever happens below, the frames from realigned_base's caller on are the same. */
-static void on_realigned_step(int sig, siginfo_t *info, void *context)
+/* Whatever happens below, the frames from the test function's caller on are the same. */
+static void on_step_below(int sig, siginfo_t *info, void *context)
 {
 	static uint64_t pcs[DEEP];
 	ucontext_t *uc = context;
@@ -414,7 +414,7 @@ static void on_realigned_step(int sig, siginfo_t *info, void *context)
 	if (!n_base) { /* the first is raised beside the call: raise's own frames are not in it */
 		n_base = n;
 		memcpy(base_pcs, pcs, sizeof(pcs));
-		for (i = 0; i < n && pcs[i] - (uint64_t)(uintptr_t)test_realigned >= 0x300; i++)
+		for (i = 0; i < n && pcs[i] - base_function >= 0x300; i++)
 			;
 		tail = n - i - 1;
 		found.differences += tail < 3;
@@ -438,7 +438,9 @@ static void test_realigned(void **state)
 	if (!__builtin_cpu_supports("avx2"))
 		skip();
 	begin();
-	set_handler(SIGTRAP, on_realigned_step, 0);
+	n_base = 0;
+	base_function = (uint64_t)(uintptr_t)test_realigned;
+	set_handler(SIGTRAP, on_step_below, 0);
 	raise(SIGTRAP);
 	wanted = 1;
 	raise(SIGTRAP);
@@ -450,6 +452,47 @@ static void test_realigned(void **state)
 	assert_true(found.deepest >= 4);
 }
 
+/*
+ * Assembly without unwind information, in the ways of the kernels of numerical libraries: an
+ * aligned rsp with the old one in rbx, slots instead of pushes, loops, several returns, rbp as any
+ * register. Padded, so that the gap is big enough to be looked at.
+ */
+__asm__(".text\n.p2align 6\n"
+	".type bare_kernel,@function\n.globl bare_kernel\nbare_kernel:\n"
+	"subq $0x60,%rsp\nmovq %rbx,(%rsp)\nmovq %rbp,8(%rsp)\nmovq %r12,16(%rsp)\n"
+	"movq %rdi,%r12\ncall bare_leaf\nmovq %r12,%rdi\nxorl %ebp,%ebp\ntestl %edi,%edi\nje 3f\n"
+	"movq %rsp,%rbx\nsubq $0x7080,%rsp\nandq $-4096,%rsp\n"
+	"1: movq %rdi,24(%rsp)\npushq $7\npopq %rax\nleaq 1(%rbp,%rax),%rbp\nvzeroupper\n"
+	"decl %edi\njne 1b\n"
+	"movq %rbp,%rax\nmovq %rbx,%rsp\n"
+	"2: movq (%rsp),%rbx\nmovq 8(%rsp),%rbp\nmovq 16(%rsp),%r12\naddq $0x60,%rsp\nret\n"
+	"3: xorl %eax,%eax\njmp 2b\n"
+	".fill 4096,1,0xcc\n"
+	".size bare_kernel,.-bare_kernel\n"
+	".p2align 6\n.type bare_leaf,@function\nbare_leaf:\n"
+	"pushq %rbp\npushq %r15\nmovl $3,%ebp\nleaq -200(%rsp),%rsp\ncmpl $2,%edi\nja 1f\n"
+	"addq $200,%rsp\npopq %r15\npopq %rbp\nret\n"
+	"1: movq %rbp,190(%rsp)\nsubq $-128,%rsp\nsubq $-72,%rsp\npopq %r15\npopq %rbp\nret\n"
+	".size bare_leaf,.-bare_leaf\n.fill 64,1,0xcc\n");
+long bare_kernel(unsigned n);
+
+static void test_code_without_information(void **state)
+{
+	begin();
+	n_base = 0;
+	base_function = (uint64_t)(uintptr_t)test_code_without_information;
+	set_handler(SIGTRAP, on_step_below, 0);
+	raise(SIGTRAP);
+	wanted = 1;
+	raise(SIGTRAP);
+	sink += (double)bare_kernel(4) + (double)bare_kernel(0);
+	stepping(false);
+	signal(SIGTRAP, SIG_DFL);
+	report("code without unwind information");
+	assert_int_equal(found.differences, 0);
+	assert_true(found.compared > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +502,7 @@ int main(void)
 		cmocka_unit_test(test_every_instruction_of_a_handler),
 		cmocka_unit_test(test_thread),
 		cmocka_unit_test(test_realigned),
+		cmocka_unit_test(test_code_without_information),
 		cmocka_unit_test(test_without_bounds),
 	};
 
