@@ -82,8 +82,7 @@ static int place_cpu(struct fah_timeline *t, double *room)
 	for (uint32_t i = 0; i < t->fine.n + 2; i++)
 		room[i + 1] = room[i] + (t->fine.cpu[i] < 1 ? 1 - t->fine.cpu[i] : 0);
 	t->room = room;
-	for (size_t i = 0; i < t->n_loose; i++)
-		fah_walk_put_loose(t, &loose[i]);
+	fah_walk_kept(t);
 	for (uint32_t i = 0; i < t->p->n_threads; i++)
 		if (again[i])
 			fah_walk_loose(t, i);

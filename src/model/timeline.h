@@ -41,8 +41,9 @@ struct fah_timeline {
 	size_t n_touched;
 };
 
-struct fah_stretch { /* CPU w, somewhere between prev and now */
-	uint64_t prev, now, w;
+struct fah_stretch { /* CPU w, somewhere in the length before now; ns */
+	uint64_t now;
+	uint32_t length, w;
 };
 
 /* Times below 2^63 convert in one instruction, others are no times. */
@@ -78,7 +79,7 @@ void fah_walk_firm(struct fah_timeline *t, uint32_t thread);
 void fah_walk_loose(struct fah_timeline *t, uint32_t thread);
 void fah_walk_seconds(struct fah_timeline *t, uint32_t thread);
 /* Loose CPU that fah_walk_firm kept, once room is known. */
-void fah_walk_put_loose(struct fah_timeline *t, const struct fah_stretch *s);
+void fah_walk_kept(struct fah_timeline *t);
 
 /* settle.c: what each bucket's CPU counts, on_cpu_s, and idle. 0 or FAH_ERR_NOMEM. */
 int fah_settle(struct fah_timeline *t, double *room);

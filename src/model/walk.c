@@ -60,8 +60,9 @@ static inline void put_firm(struct fah_timeline *t, uint64_t prev, uint64_t now,
 		fah_buckets_spread(&t->native, s.from, s.to, fah_time_ns(w) * t->per_ns);
 	else if (!s.loose)
 		fah_buckets_spread(&t->fine, s.from, s.to, fah_time_ns(w) * t->per_ns);
-	else if (t->n_loose < FAH_LOOSE_MAX)
-		t->loose[t->n_loose++] = (struct fah_stretch){prev, now, w};
+	else if (t->n_loose < FAH_LOOSE_MAX && now - prev <= UINT32_MAX)
+		t->loose[t->n_loose++] =
+			(struct fah_stretch){now, (uint32_t)(now - prev), (uint32_t)w};
 	else
 		t->loose_full = true;
 }
@@ -241,7 +242,8 @@ void fah_walk_seconds(struct fah_timeline *t, uint32_t thread)
 	walk(t, thread, PASS_SECONDS);
 }
 
-void fah_walk_put_loose(struct fah_timeline *t, const struct fah_stretch *s)
+void fah_walk_kept(struct fah_timeline *t)
 {
-	put_loose(t, s->prev, s->now, s->w);
+	for (const struct fah_stretch *s = t->loose; s < t->loose + t->n_loose; s++)
+		put_loose(t, s->now - s->length, s->now, s->w);
 }
