@@ -58,9 +58,9 @@ const struct fah_command fah_cmd_inspect = {
 	.usage = "CAPTURE [--records]",
 	.summary = "say what is in a capture, and what is missing",
 	.description =
-		"Says in words what a capture holds: the command, its processes, the clock, "
-		"samples, the "
-		"rate asked for and reached, what was dropped and why, and what is missing.\n\n"
+		"Says in words what a capture holds: the command, its processes, its threads with "
+		"the time that each ran, had no core and waited, the clock, samples, the rate "
+		"asked for and reached, what was dropped and why, and what is missing.\n\n"
 		"A capture whose run was killed is opened as far as it goes; what the profiled "
 		"program had recorded but the profiler had not yet taken is added to it first.",
 	.options = options,

@@ -129,8 +129,10 @@ static int charge_nodes(struct charger *c)
 			return err;
 		while (wait < end && wait->node < i) /* of nodes that no line has */
 			wait++;
-		for (; wait < end && wait->node == i; wait++)
+		for (; wait < end && wait->node == i; wait++) {
 			c->lines[line].waited_by[wait->reason] += wait->seconds;
+			c->functions[function].waited_by[wait->reason] += wait->seconds;
+		}
 	}
 	return 0;
 }

@@ -140,7 +140,8 @@ struct fah_line_cost {
 struct fah_function_cost {
 	uint32_t function;
 	struct fah_times times;
-	double share;	 /* of wall, waiting included, 0..1 */
+	double waited_by[FAH_WAIT_COUNT]; /* times.waiting by reason */
+	double share;			  /* of wall, waiting included, 0..1 */
 	double interval; /* half width of the 95 % interval of share; waiting is taken as known */
 	uint64_t samples;
 };

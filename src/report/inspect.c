@@ -15,6 +15,7 @@
 #include "core/err.h"
 #include "core/segment.h"
 #include "model/profile.h"
+#include "report/threads.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -206,6 +207,28 @@ static void say_processes(struct fah_strbuf *out, const struct fah_profile *p)
 	}
 }
 
+static int say_threads(struct fah_strbuf *out, const struct fah_profile *p)
+{
+	size_t n;
+
+	fah_profile_threads(p, &n);
+	fah_strbuf_addf(out, LABEL "%s\n", "Threads", fah_num_count(n).s);
+	return fah_report_threads(out, p);
+}
+
+/* The parts of the run: they add up to its wall time. */
+static void say_time(struct fah_strbuf *out, const struct fah_totals *t)
+{
+	fah_strbuf_addf(out, LABEL "%s in which a thread ran", "Wall time",
+			fah_num_seconds(t->on_cpu_s).s);
+	if (t->has_waits)
+		fah_strbuf_addf(out, ", %s in which the main thread waited",
+				fah_num_seconds(t->waited_s).s);
+	if (t->ready_idle_s > 0)
+		fah_strbuf_addf(out, ", %s without a core", fah_num_seconds(t->ready_idle_s).s);
+	fah_strbuf_addf(out, ", %s of which nothing is known\n", fah_num_seconds(t->unknown_s).s);
+}
+
 /* One line each; "nothing" where there is none. */
 static void say_missing(struct fah_strbuf *out, const struct fah_profile *p,
 			const struct fah_reader_state *state)
@@ -288,9 +311,13 @@ int fah_report_inspect(FILE *out, const char *path, bool records)
 	say_command(&sb, p);
 	say_start(&sb, p);
 	say_end(&sb, fah_profile_totals(p));
+	say_time(&sb, fah_profile_totals(p));
 	say_clock(&sb, p);
 	say_samples(&sb, p);
 	say_processes(&sb, p);
+	err = say_threads(&sb, p);
+	if (err < 0)
+		return err;
 	say_missing(&sb, p, &state);
 	if (sb.failed)
 		return FAH_ERR_NOMEM;

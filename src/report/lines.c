@@ -1,6 +1,7 @@
 /*
  * lines.c - for each file with at least 1 % of the run: a table of the lines that took it, in
- * Python, in native code and in the kernel, and below it the same by function.
+ * Python, in native code, in the kernel and, where any line did, waiting; below it the same by
+ * function.
  */
 #include "report/lines.h"
 
@@ -10,20 +11,35 @@
 #include "report/closing.h"
 #include "report/source.h"
 #include "report/text.h"
+#include "report/waits.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FILE_FLOOR 0.01
 #define LINE_FLOOR 0.005      /* what rounds to 1 % */
 #define FUNCTION_FLOOR 0.0005 /* as in the summary */
-#define CELL 7		      /* columns of a time, with the space behind it */
-#define CELLS 3
+#define WAITING_FLOOR 0.01    /* of one line: then there is a column for it */
+#define CELLS_MAX 4
 #define NUMBER_MIN 5 /* columns of a line number, without the space behind it */
 #define SOURCE_MIN 8
 
+struct column {
+	const char *name; /* with the space behind it: so wide the column is */
+	size_t from;	  /* its number in struct fah_times */
+};
+
+static const struct column columns[CELLS_MAX] = {
+	{"Python ", offsetof(struct fah_times, python)},
+	{"native ", offsetof(struct fah_times, native)},
+	{"system ", offsetof(struct fah_times, system)},
+	{"waiting ", offsetof(struct fah_times, waiting)},
+};
+
 struct table {
 	struct fah_text *t;
+	int cells;     /* columns of times */
 	int number;    /* columns of line numbers */
 	size_t source; /* columns of source */
 	double wall_s;
@@ -31,20 +47,25 @@ struct table {
 
 static const struct fah_scope everything = {.everything = true};
 
+static int column_width(int i)
+{
+	return (int)strlen(columns[i].name);
+}
+
 static void put_cells(struct table *tb, const char *number, const char *const *cells)
 {
 	struct fah_text *t = tb->t;
 
 	fah_strbuf_addf(&t->line, "%*s %s", tb->number, number, t->g->vertical);
-	for (int i = 0; i < CELLS; i++) {
-		fah_utf8_pad_left(&t->line, cells[i], strlen(cells[i]), CELL);
+	for (int i = 0; i < tb->cells; i++) {
+		fah_utf8_pad_left(&t->line, cells[i], strlen(cells[i]), (size_t)column_width(i));
 		fah_strbuf_adds(&t->line, t->g->vertical);
 	}
 }
 
 static void put_gap(struct table *tb)
 {
-	static const char *const empty[CELLS] = {"", "", ""};
+	static const char *const empty[CELLS_MAX] = {"", "", "", ""};
 
 	put_cells(tb, "...", empty);
 	fah_text_end(tb->t);
@@ -55,70 +76,91 @@ static void put_edge(struct table *tb, const char *glyph)
 	struct fah_text *t = tb->t;
 
 	fah_text_repeat(t, " ", tb->number + 1);
-	for (int i = 0; i <= CELLS; i++) {
+	for (int i = 0; i <= tb->cells; i++) {
 		fah_strbuf_adds(&t->line, glyph);
-		if (i < CELLS)
-			fah_text_repeat(t, " ", CELL);
+		if (i < tb->cells)
+			fah_text_repeat(t, " ", column_width(i));
+	}
+	fah_text_end(t);
+}
+
+/* "Time", and above the other names a line. */
+static void put_above(struct table *tb)
+{
+	struct fah_text *t = tb->t;
+
+	fah_strbuf_addf(&t->line, "%*s %s", tb->number, "", t->g->vertical);
+	for (int i = 0; i < tb->cells; i++) {
+		if (i) {
+			fah_text_repeat(t, t->g->over, column_width(i) - 1);
+			fah_strbuf_addf(&t->line, " %s", t->g->vertical);
+		} else {
+			fah_strbuf_addf(&t->line, "%-*s%s", column_width(i), "Time",
+					t->g->vertical);
+		}
 	}
 	fah_text_end(t);
 }
 
 static void put_head(struct table *tb, const char *path)
 {
-	static const char *const names[CELLS] = {"Python ", "native ", "system "};
-	struct fah_strbuf over = FAH_STRBUF_INIT, clean = FAH_STRBUF_INIT;
+	struct fah_strbuf clean = FAH_STRBUF_INIT;
+	const char *names[CELLS_MAX];
 	struct fah_text *t = tb->t;
 
-	for (int i = 0; i < 6; i++)
-		fah_strbuf_adds(&over, t->g->over);
-	fah_strbuf_adds(&over, " ");
+	for (int i = 0; i < CELLS_MAX; i++)
+		names[i] = columns[i].name;
 	put_edge(tb, t->g->top);
-	put_cells(tb, "",
-		  (const char *const[CELLS]){"Time   ", fah_strbuf_str(&over),
-					     fah_strbuf_str(&over)});
-	fah_text_end(t);
+	put_above(tb);
 	put_cells(tb, "Line", names);
 	fah_text_clean(&clean, path);
 	fah_utf8_cut(&t->line, fah_strbuf_str(&clean), clean.len, tb->source, !t->o->utf8);
 	fah_text_end(t);
 	fah_text_repeat(t, t->g->rule, tb->number + 1);
-	for (int i = 0; i <= CELLS; i++) {
+	for (int i = 0; i <= tb->cells; i++) {
 		fah_strbuf_adds(&t->line, t->g->cross);
-		fah_text_repeat(t, t->g->rule, i < CELLS ? CELL : (int)tb->source);
+		fah_text_repeat(t, t->g->rule, i < tb->cells ? column_width(i) : (int)tb->source);
 	}
 	fah_text_end(t);
-	t->failed |= over.failed || clean.failed;
-	fah_strbuf_release(&over);
+	t->failed |= clean.failed;
 	fah_strbuf_release(&clean);
 }
 
 /* "   34% ": right-aligned, nothing below half a percent unless nothing else would be shown. */
-static void cell(char *buf, size_t size, double share, bool at_least)
+static void cell(char *buf, size_t size, int width, double share, bool at_least)
 {
-	if (share >= LINE_FLOOR)
-		snprintf(buf, size, "%6s ", fah_share_text(share, 0).s);
-	else
-		snprintf(buf, size, "%6s ", at_least ? "<1%" : "");
+	const char *least = at_least ? "<1%" : "";
+
+	snprintf(buf, size, "%*s ", width - 1,
+		 share >= LINE_FLOOR ? fah_share_text(share, 0).s : least);
+}
+
+static double share_of(const struct table *tb, const struct fah_times *times, int column)
+{
+	double seconds;
+
+	memcpy(&seconds, (const char *)times + columns[column].from, sizeof(seconds));
+	return seconds / tb->wall_s;
 }
 
 static void put_row(struct table *tb, const struct fah_line_cost *line,
 		    const struct fah_source *source)
 {
-	double shares[CELLS] = {line->times.python / tb->wall_s, line->times.native / tb->wall_s,
-				line->times.system / tb->wall_s};
-	char cells[CELLS][32], number[16];
+	double shares[CELLS_MAX];
+	char text[32], number[16];
 	int most = 0;
 	struct fah_text *t = tb->t;
 
-	for (int i = 1; i < CELLS; i++)
+	for (int i = 0; i < tb->cells; i++) {
+		shares[i] = share_of(tb, &line->times, i);
 		if (shares[i] > shares[most])
 			most = i;
-	for (int i = 0; i < CELLS; i++)
-		cell(cells[i], sizeof(cells[i]), shares[i], i == most);
+	}
 	snprintf(number, sizeof(number), "%u", line->line);
 	fah_strbuf_addf(&t->line, "%*s %s", tb->number, number, t->g->vertical);
-	for (int i = 0; i < CELLS; i++) {
-		fah_text_paint(t, fah_text_heat(shares[i]), cells[i]);
+	for (int i = 0; i < tb->cells; i++) {
+		cell(text, sizeof(text), column_width(i), shares[i], i == most);
+		fah_text_paint(t, fah_text_heat(shares[i]), text);
 		fah_strbuf_adds(&t->line, t->g->vertical);
 	}
 	fah_source_line(source, line->line, &t->line, tb->source, !t->o->utf8);
@@ -178,6 +220,11 @@ static void put_functions(struct table *tb, const struct fah_profile *p,
 		add_part(&t->line, &between, cost->times.native / tb->wall_s, "native");
 		if (cost->times.system >= LINE_FLOOR * tb->wall_s)
 			add_part(&t->line, &between, cost->times.system / tb->wall_s, "system");
+		if (cost->times.waiting >= LINE_FLOOR * tb->wall_s) {
+			add_part(&t->line, &between, cost->times.waiting / tb->wall_s, "waiting (");
+			fah_waits_add(&t->line, cost->waited_by, tb->wall_s);
+			fah_strbuf_addc(&t->line, ')');
+		}
 		fah_text_end(t);
 	}
 }
@@ -193,11 +240,11 @@ static const char *source_path(const struct fah_report_options *o, const struct 
 }
 
 static int put_file(struct fah_text *t, const struct fah_profile *p,
-		    const struct fah_file_cost *file)
+		    const struct fah_file_cost *file, int cells)
 {
 	const char *start = fah_profile_meta(p, "start_real_ns");
 	double wall_s = fah_profile_totals(p)->wall_s, seconds = fah_times_sum(&file->times);
-	struct table tb = {.t = t, .number = NUMBER_MIN, .wall_s = wall_s};
+	struct table tb = {.t = t, .cells = cells, .number = NUMBER_MIN, .wall_s = wall_s};
 	struct fah_source source;
 	char digits[16];
 	int room, err;
@@ -212,7 +259,9 @@ static int put_file(struct fah_text *t, const struct fah_profile *p,
 		if (shown(&tb, &file->lines[i]) && n > tb.number)
 			tb.number = n;
 	}
-	room = t->width - (tb.number + 2) - CELLS * (CELL + 1);
+	room = t->width - (tb.number + 2);
+	for (int i = 0; i < cells; i++)
+		room -= column_width(i) + 1;
 	tb.source = (size_t)(room > SOURCE_MIN ? room : SOURCE_MIN);
 
 	fah_strbuf_adds(&t->line, "  ");
@@ -231,6 +280,17 @@ static int put_file(struct fah_text *t, const struct fah_profile *p,
 	put_functions(&tb, p, file);
 	fah_source_release(&source);
 	return 0;
+}
+
+/* All tables of a report have the same columns. */
+static int cells_of(const struct fah_charges *charges)
+{
+	for (size_t i = 0; i < charges->n_files; i++)
+		for (size_t k = 0; k < charges->files[i].n_lines; k++)
+			if (charges->files[i].lines[k].times.waiting >=
+			    WAITING_FLOOR * charges->wall_s)
+				return CELLS_MAX;
+	return CELLS_MAX - 1;
 }
 
 int fah_report_lines(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
@@ -254,9 +314,9 @@ int fah_report_lines(FILE *out, struct fah_profile *p, const struct fah_report_o
 			break;
 		if (n++)
 			fah_text_end(&t);
-		err = put_file(&t, p, &charges->files[i]);
+		err = put_file(&t, p, &charges->files[i], cells_of(charges));
 	}
-	if (!totals->samples)
+	if (!totals->samples && !(totals->waited_s > 0))
 		fah_closing_empty(&t, p);
 	else if (!n)
 		fah_text_wrap(&t, "No file of the folders reported has 1% of the run's time.");

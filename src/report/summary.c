@@ -11,6 +11,7 @@
 #include "report/closing.h"
 #include "report/text.h"
 #include "report/tree.h"
+#include "report/waits.h"
 
 #include <string.h>
 
@@ -51,6 +52,8 @@ static void put_totals(struct fah_text *t, const struct fah_profile *p)
 	if (totals->max_rss_bytes)
 		fah_text_put(t, "Max RSS Memory Usage: %s", fah_num_bytes(totals->max_rss_bytes).s);
 	fah_text_put(t, "Total Wall Time: %s", fah_num_seconds(totals->wall_s).s);
+	if (fah_waits_summary(&t->line, totals))
+		fah_text_end(t);
 	if (n > 1) {
 		for (size_t i = 1; i < n; i++)
 			if (processes[i].max_rss_bytes > largest)
@@ -206,7 +209,7 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 	if (fah_closing_refused(&t, p))
 		fah_text_end(&t);
 	put_totals(&t, p);
-	if (totals->samples) {
+	if (totals->samples || totals->waited_s > 0) {
 		put_profile(&t, p, charges, tree);
 		fah_closing_words(&t, p, charges);
 	} else {

@@ -91,8 +91,9 @@ static inline void build_process_end(struct build *b, uint32_t process, double a
 	fah_writer_process_end(b->w, &end);
 }
 
-/* Finish with END, or without one where wall_ms is 0, and load. The file is gone afterwards. */
-static inline struct fah_profile *build_load(struct build *b, double wall_ms, double cpu_ms)
+/* Finish with END, or without one where wall_ms is 0. The file stays, as b->path or its .partial.
+ */
+static inline void build_finish(struct build *b, double wall_ms, double cpu_ms)
 {
 	struct fah_run_end end = {
 		.wall_ns = MS(wall_ms),
@@ -100,11 +101,7 @@ static inline struct fah_profile *build_load(struct build *b, double wall_ms, do
 		.max_rss_bytes = 1706000000,
 	};
 	struct fah_write_loss loss;
-	struct fah_profile *p = NULL;
-	struct fah_reader *r = NULL;
-	char partial[80];
 
-	snprintf(partial, sizeof(partial), "%s.partial", b->path);
 	if (wall_ms > 0) {
 		assert_int_equal(fah_writer_finish(b->w, &end, &loss), 0);
 	} else {
@@ -112,9 +109,26 @@ static inline struct fah_profile *build_load(struct build *b, double wall_ms, do
 		unlink(b->path);
 	}
 	fah_writer_free(b->w);
-	assert_int_equal(fah_reader_new(b->path, &r), 0);
+}
+
+static inline void build_remove(struct build *b)
+{
+	char partial[80];
+
+	snprintf(partial, sizeof(partial), "%s.partial", b->path);
 	unlink(b->path);
 	unlink(partial);
+}
+
+/* Finish and load. The file is gone afterwards. */
+static inline struct fah_profile *build_load(struct build *b, double wall_ms, double cpu_ms)
+{
+	struct fah_profile *p = NULL;
+	struct fah_reader *r = NULL;
+
+	build_finish(b, wall_ms, cpu_ms);
+	assert_int_equal(fah_reader_new(b->path, &r), 0);
+	build_remove(b);
 	assert_int_equal(fah_profile_load(r, &p), 0);
 	fah_reader_free(r);
 	return p;

@@ -339,6 +339,8 @@ static void waits_are_charged(void **state)
 	near(c->files[0].lines[1].times.waiting, 0.1, 1e-3);
 	near(c->files[0].times.waiting, 1.3, 1e-3);
 	near(c->functions[0].share, 1.304 / 1.504, 1e-3);
+	near(c->functions[0].waited_by[FAH_WAIT_SOCKET], 1, 1e-3);
+	near(c->functions[0].waited_by[FAH_WAIT_DISK], 0.1, 1e-3);
 	near(c->outside.waiting, 0.1, 1e-3);
 	near(c->no_python.waiting, 0.1, 1e-3);
 	fah_profile_free(p);

@@ -7,6 +7,7 @@
 #include "build.h"
 
 #include "base/file.h"
+#include "report/inspect.h"
 #include "report/lines.h"
 #include "report/summary.h"
 
@@ -211,6 +212,120 @@ static void tables(void **state)
 	fah_profile_free(p);
 }
 
+static void wait_for(struct run *r, double ms, uint32_t reason, uint32_t node)
+{
+	for (double until = r->at + ms; r->at + 1 < until;) {
+		r->at += 50;
+		fah_writer_wait(r->b.w, r->thread, MS(r->at), MS(50), MS(50), reason, node);
+	}
+}
+
+/*
+ * 10 s: 4 s of work, 3 s on a socket inside the standard library, 1.2 s for a lock, 0.3 s for the
+ * disk, 0.08 s for a pipe on the socket's line, 1.42 s unseen, of which 0.4 s had no core.
+ */
+static void begin_waiting(struct run *r)
+{
+	uint32_t module, data, fourier, recv, top, process;
+
+	build_begin(&r->b);
+	process = build_process(&r->b, 10, 0);
+	r->thread = fah_writer_thread(r->b.w, process, 10, 0, "MainThread", 10);
+	module = in_file(r, "advanced.py", "<module>", 1);
+	data = in_file(r, "advanced.py", "data_serialization", 4);
+	fourier = in_file(r, "advanced.py", "Analysis.fourier", 10);
+	recv = in_file(r, "/usr/lib/python3.11/socket.py", "socket.recv", 183);
+	top = fah_writer_node(r->b.w, 0, module, 14);
+	spend(r, 1000, FAH_IN_PYTHON, fah_writer_node(r->b.w, top, data, 5));
+	wait_for(r, 3000, FAH_WAIT_SOCKET,
+		 fah_writer_node(r->b.w, fah_writer_node(r->b.w, top, data, 6), recv, 200));
+	spend(r, 3000, FAH_IN_NATIVE, fah_writer_node(r->b.w, top, fourier, 11));
+	wait_for(r, 1200, FAH_WAIT_LOCK, fah_writer_node(r->b.w, top, fourier, 12));
+	wait_for(r, 300, FAH_WAIT_DISK, fah_writer_node(r->b.w, top, fourier, 12));
+	r->at += 80;
+	fah_writer_wait(r->b.w, r->thread, MS(r->at), MS(80), MS(80), FAH_WAIT_PIPE,
+			fah_writer_node(r->b.w, top, data, 6));
+	fah_writer_states(r->b.w, r->thread, MS(r->at), MS(4000), 0);
+	fah_writer_states(r->b.w, r->thread, MS(10000), MS(4000), MS(400));
+	fah_writer_thread_end(r->b.w, r->thread, MS(10000), MS(4000));
+	build_process_end(&r->b, process, 10000, 9000000);
+}
+
+static void waiting(void **state)
+{
+	struct run r = {.at = 0};
+	struct fah_profile *p;
+
+	(void)state;
+	begin_waiting(&r);
+	p = build_load(&r.b, 10000, 4000);
+	check(p, "waiting", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_summary);
+	check(p, "waiting-ascii", (struct fah_report_options){.width = 80}, fah_report_summary);
+	check(p, "waiting-lines", (struct fah_report_options){.utf8 = true}, fah_report_lines);
+	check(p, "waiting-lines-ascii", (struct fah_report_options){.width = 80}, fah_report_lines);
+	check(p, "waiting-lines-narrow", (struct fah_report_options){.width = 56, .utf8 = true},
+	      fah_report_lines);
+	check(p, "waiting-lines-colour",
+	      (struct fah_report_options){.width = 80, .utf8 = true, .colour = true},
+	      fah_report_lines);
+	fah_profile_free(p);
+}
+
+/* Not one sample, and still an answer. */
+static void only_waiting(void **state)
+{
+	struct run r = {.at = 0};
+	struct fah_profile *p;
+
+	(void)state;
+	build_begin(&r.b);
+	r.thread = build_thread(&r.b, build_process(&r.b, 10, 0), 10, 0);
+	wait_for(&r, 2000, FAH_WAIT_SLEEP,
+		 fah_writer_node(r.b.w, 0, in_file(&r, "advanced.py", "<module>", 1), 14));
+	fah_writer_thread_end(r.b.w, r.thread, MS(2000), 0);
+	p = build_load(&r.b, 2000, 2);
+	check(p, "only-waiting", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_summary);
+	check(p, "only-waiting-lines", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_lines);
+	fah_profile_free(p);
+}
+
+/* What inspect says: of one thread that waits, then of 30 more, one with a name to be careful with.
+ */
+static void inspected(void **state)
+{
+	(void)state;
+	for (int many = 0; many < 2; many++) {
+		struct run r = {.at = 0};
+		char *text = NULL, *at;
+		size_t len;
+		FILE *f;
+
+		begin_waiting(&r);
+		for (uint32_t i = 0; many && i < 30; i++) {
+			uint32_t thread;
+
+			thread = fah_writer_thread(
+				r.b.w, 1, 100 + i, MS(5000),
+				i ? "worker" : "evil\033[31m 面白い名前 and so on", i ? 6 : 36);
+			fah_writer_thread_end(r.b.w, thread, MS(9000), MS(30 - i));
+		}
+		build_finish(&r.b, 10000, 4000);
+		f = open_memstream(&text, &len);
+		assert_non_null(f);
+		assert_int_equal(fah_report_inspect(f, r.b.path, false), 0);
+		fclose(f);
+		build_remove(&r.b);
+		at = strstr(text, r.b.path + 5); /* without "/tmp/" */
+		assert_non_null(at);
+		memcpy(at, "profile-of-a-test.fah", strlen(r.b.path + 5));
+		compare(many ? "inspect-threads" : "inspect", text);
+		free(text);
+	}
+}
+
 static void nothing_sampled(void **state)
 {
 	struct fah_process_end end = {.status = FAH_AGENT_ENDED,
@@ -291,6 +406,8 @@ int main(void)
 		cmocka_unit_test(summaries),	   cmocka_unit_test(tables),
 		cmocka_unit_test(nothing_sampled), cmocka_unit_test(refused),
 		cmocka_unit_test(cut_and_few),	   cmocka_unit_test(full_disk),
+		cmocka_unit_test(waiting),	   cmocka_unit_test(only_waiting),
+		cmocka_unit_test(inspected),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
