@@ -47,9 +47,8 @@ PACKAGES = {
     "numpy": ["--pyargs", "numpy.fft", "numpy.linalg.tests.test_regression"],
     # processes, their signals, /proc
     "psutil": ["tests/test_process.py", "tests/test_posix.py", "tests/test_misc.py"],
-    # an event loop of its own, servers, fork; test_gc gives a whole collection 0.2 s of wall time, which
-    # a busy machine takes by itself
-    "tornado": ["--pyargs", "tornado.test", "-p", "no:logging", "-k", "not (RunnerGCTest and test_gc)"],
+    # an event loop of its own, servers, fork
+    "tornado": ["--pyargs", "tornado.test", "-p", "no:logging"],
     # SIGINT, wakeup fds, threads, sub-processes; left out: what checks its own sources with other tools
     "trio": ["--pyargs", "trio._core._tests", "trio._tests", "-p", "trio._tests.pytest_plugin",
              "--ignore={site}/trio/_tests/tools", "--ignore={site}/trio/_tests/type_tests",
