@@ -74,9 +74,13 @@ enum fah_code_owner { FAH_CODE_OTHER, FAH_CODE_INTERPRETER, FAH_CODE_RUNTIME };
 void fah_modules_scan(uint64_t interpreter_address);
 enum fah_code_owner fah_modules_owner(uint64_t pc);
 
+/* sandbox.c: this process put itself under a seccomp filter: no system call of ours any more. */
+bool fah_sandbox_is_on(void);
+
 /* signal.c: the handler under the program's own SIGURG handler, if it has one. */
 #define FAH_SIGNAL SIGURG
 int fah_signal_install(void);
+void fah_signal_remove(void);		/* the kernel gets the program's own action */
 bool fah_signal_ignore_for_child(void); /* before exec or spawn; what to tell fah_signal_back */
 void fah_signal_back(bool ignored);	/* after a spawn, or an exec that failed */
 
@@ -105,8 +109,39 @@ void fah_thread_adopt_all(void);		   /* threads older than the start */
 struct fah_thread_state *fah_thread_current(void); /* this thread's; NULL: no memory */
 void fah_thread_forked(void);			   /* in a fork's child */
 void fah_thread_setup(void);
-void fah_timer_stop(void);	  /* this thread's */
-void fah_timer_rest(uint64_t ns); /* this thread's next sample is due in ns, later ones as ever */
+void fah_thread_end_all(void); /* the records of their ends; nobody else writes any more */
+
+/* timers.c: the timer of a thread. Entries of a table; one whose tid is 0 is free. */
+struct fah_timer {
+	_Atomic uint32_t tid;
+	_Atomic int id;	  /* the kernel's, plus 1; 0: the kernel gave none, or it is stopped */
+	_Atomic bool off; /* its thread blocks our signal */
+	uint64_t left_ns; /* of the interval, when it was put off */
+	uint64_t start_mono_ns, cpu_ns; /* when its thread came to us */
+	_Atomic uint64_t end_cpu_ns;	/* of a thread that ended while the process did */
+};
+/* cpu_ns: what the thread used before; on: it runs at once. NULL: the table is full. */
+struct fah_timer *fah_timer_new(uint32_t tid, bool on, uint64_t cpu_ns);
+struct fah_timer *fah_timer_of(uint32_t tid);
+struct fah_timer *fah_timer_at(uint32_t i); /* NULL beyond the end */
+struct fah_timer *fah_thread_timer(void);   /* thread.c: this thread's, or NULL */
+bool fah_timer_cpu(uint32_t tid, uint64_t *ret_ns);
+void fah_timer_delete(struct fah_timer *t);
+void fah_timer_rest(struct fah_timer *t, uint64_t ns); /* the next sample is due in ns */
+/* By its own thread, before it blocks our signal and after it let it in again. */
+void fah_timer_off(struct fah_timer *t);
+void fah_timer_on(struct fah_timer *t);
+void fah_timer_forked(void); /* in a fork's child */
+
+/*
+ * Whoever writes records does so between these two. False: recording is over, don't write.
+ * fah_quiet ends recording, stops all timers and waits until nobody writes; false: somebody still
+ * does, after a tenth of a second. fah_loud takes it back.
+ */
+bool fah_writing_begin(void);
+void fah_writing_end(void);
+bool fah_quiet(void);
+void fah_loud(void);
 
 /* codes.c: code objects get ids; the first use writes the definition to the thread's chunk. */
 void fah_codes_forget(void); /* in a fork's child */
@@ -130,7 +165,7 @@ void fah_chunk_release(struct fah_thread_state *t); /* its thread ends */
 
 /* sample.c */
 void fah_sample_take(void *ucontext);
-void fah_sample_thread_end(struct fah_thread_state *t);
+void fah_sample_thread_end(struct fah_thread_state *t, uint64_t cpu);
 
 /* clock.c */
 uint64_t fah_now_mono(void);

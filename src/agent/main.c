@@ -28,12 +28,14 @@ void fah_own_pid(void)
 static void on_fork_child(void)
 {
 	fah_exec_forked();
+	if (fah_sandbox_is_on())
+		return; /* no system call of ours any more */
+	fah_own_pid();
 	if (!atomic_load(&fah_agent.active))
 		return;
 	fah_segment_forked();
 	fah_codes_forget();
 	atomic_store(&fah_agent.forked, 1);
-	fah_own_pid();
 	fah_thread_forked();
 }
 
@@ -41,11 +43,14 @@ __attribute__((constructor)) static void on_load(void)
 {
 	fah_env_take();
 	fah_real_setup();
-	if (!fah_agent.preload[0] || !fah_python_present())
+	if (!fah_agent.preload[0])
 		return;
-	fah_thread_setup();
+	fah_own_pid();
 	if (__register_atfork)
 		__register_atfork(NULL, NULL, on_fork_child, NULL);
+	if (!fah_python_present())
+		return;
+	fah_thread_setup();
 	fah_python_watch();
 }
 
@@ -54,20 +59,20 @@ static uint64_t ns(struct timeval tv)
 	return (uint64_t)tv.tv_sec * 1000000000u + (uint64_t)tv.tv_usec * 1000u;
 }
 
-/* An orderly end: what only the kernel knows of this process alone. */
-__attribute__((destructor)) static void on_unload(void)
+/*
+ * An orderly end: what only the kernel knows of this process alone. Other threads may run on for a
+ * moment; whatever they used up to here is recorded, and nothing after it.
+ */
+static void record_end(void)
 {
 	struct fah_segment_head *head = fah_segment_head();
-	struct fah_thread_state *t;
 	struct rusage ru;
 
 	if (!head || !atomic_load(&fah_agent.active) ||
 	    atomic_load(&fah_agent.pid) != (uint32_t)FAH_SYS0(SYS_getpid))
 		return;
-	fah_timer_stop();
-	t = fah_thread_current();
-	if (t)
-		fah_sample_thread_end(t);
+	if (fah_quiet())
+		fah_thread_end_all();
 	memset(&ru, 0, sizeof(ru));
 	FAH_SYS2(SYS_getrusage, RUSAGE_SELF, &ru);
 	head->end_mono_ns = fah_now_mono();
@@ -75,4 +80,22 @@ __attribute__((destructor)) static void on_unload(void)
 	head->system_ns = ns(ru.ru_stime);
 	head->max_rss_kb = (uint64_t)ru.ru_maxrss;
 	atomic_store(&head->status, FAH_AGENT_ENDED);
+}
+
+__attribute__((destructor)) static void on_unload(void)
+{
+	record_end();
+}
+
+/* os._exit(), with which every worker of multiprocessing ends: past all destructors. */
+FAH_AGENT_EXPORT __attribute__((noreturn)) void _exit(int status)
+{
+	record_end();
+	for (;;)
+		FAH_SYS1(SYS_exit_group, status);
+}
+
+FAH_AGENT_EXPORT __attribute__((noreturn)) void _Exit(int status)
+{
+	_exit(status);
 }

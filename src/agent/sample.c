@@ -55,14 +55,14 @@ static void write_drop(struct fah_thread_state *t, uint64_t mono, uint64_t cpu,
 	fah_record_commit(t, FAH_SEG_DROP, p);
 }
 
-void fah_sample_thread_end(struct fah_thread_state *t)
+void fah_sample_thread_end(struct fah_thread_state *t, uint64_t cpu)
 {
-	uint64_t mono = fah_now_mono(), cpu = fah_now_thread_cpu();
+	uint64_t mono = fah_now_mono();
 	uint8_t *p;
 
-	if (!atomic_load(&fah_agent.active) || fah_segment_closed())
+	if (fah_segment_closed() || atomic_load(&t->busy))
 		return;
-	/* not in a handler: a timer that was set from outside may still come in between */
+	/* not in a handler: a signal of the timer may still come in between */
 	atomic_store(&t->busy, true);
 	p = fah_record_begin(t, DROP_MAX);
 	if (p) {
@@ -219,20 +219,11 @@ static void note_cost(uint64_t ns)
 		atomic_store_explicit(&head->handler_max_ns, ns, memory_order_relaxed);
 }
 
-void fah_sample_take(void *ucontext)
+static void take_in_turn(const ucontext_t *uc, uint64_t mono)
 {
-	const ucontext_t *uc = ucontext;
-	uint64_t mono = fah_now_mono(), cpu, cost;
 	struct fah_thread_state *t;
+	uint64_t cpu, cost;
 
-	/* a child made by a bare clone has our memory but is not ours to record */
-	if (!atomic_load(&fah_agent.active) ||
-	    atomic_load(&fah_agent.pid) != (uint32_t)FAH_SYS0(SYS_getpid))
-		return;
-	if (fah_segment_closed()) {
-		fah_timer_stop();
-		return;
-	}
 	/* a fork's child makes its own segment at its first sample */
 	if (!fah_segment_head() && fah_segment_start() < 0)
 		return; /* no room, or another thread is at it: the CPU goes to the next sample */
@@ -252,5 +243,22 @@ void fah_sample_take(void *ucontext)
 	/* the program comes first: a stack of many thousand frames takes longer to walk than a
 	 * period */
 	if (cost > fah_agent.period_ns / REST)
-		fah_timer_rest(cost * REST);
+		fah_timer_rest(fah_thread_timer(), cost * REST);
+}
+
+void fah_sample_take(void *ucontext)
+{
+	uint64_t mono = fah_now_mono();
+
+	/* not active: no system call from here on, the program may have forbidden them */
+	if (!fah_writing_begin())
+		return;
+	/* a child made by a bare clone has our memory but is not ours to record */
+	if (atomic_load(&fah_agent.pid) == (uint32_t)FAH_SYS0(SYS_getpid)) {
+		if (!fah_segment_closed())
+			take_in_turn(ucontext, mono);
+		else if (fah_thread_timer())
+			fah_timer_off(fah_thread_timer());
+	}
+	fah_writing_end();
 }

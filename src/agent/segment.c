@@ -74,6 +74,19 @@ static void read_cmdline(struct fah_segment_head *head)
 	head->cmdline_len = n > 0 ? (uint32_t)n : 0;
 }
 
+/* The digits of "pid:[4026531836]". */
+static uint32_t pid_namespace(void)
+{
+	char text[64];
+	long n = FAH_SYS4(SYS_readlinkat, AT_FDCWD, "/proc/self/ns/pid", text, sizeof(text));
+	uint32_t inode = 0;
+
+	for (long i = 0; i < n; i++)
+		if (text[i] >= '0' && text[i] <= '9')
+			inode = inode * 10 + (uint32_t)(text[i] - '0');
+	return inode;
+}
+
 static void fill_head(struct fah_segment_head *head, uint32_t pid, uint64_t mono, uint32_t n)
 {
 	head->version = FAH_SEGMENT_VERSION;
@@ -88,6 +101,7 @@ static void fill_head(struct fah_segment_head *head, uint32_t pid, uint64_t mono
 	head->start_mono_ns = mono;
 	head->start_real_ns = fah_now_real();
 	read_cmdline(head);
+	head->pid_namespace = pid_namespace();
 	atomic_store(&head->status, FAH_AGENT_RUNNING);
 	/* last: the collector takes a segment for whole when it sees the magic */
 	atomic_thread_fence(memory_order_release);
@@ -244,7 +258,9 @@ static void write_thread_record(struct fah_thread_state *t)
 	char name[16] = "";
 	size_t len;
 
-	FAH_SYS2(SYS_prctl, PR_GET_NAME, name);
+	/* at the process's end one thread writes for all that still live: those go unnamed */
+	if (t->tid == (uint32_t)FAH_SYS0(SYS_gettid))
+		FAH_SYS2(SYS_prctl, PR_GET_NAME, name);
 	name[15] = 0;
 	len = strlen(name);
 	p = fah_put_varint(p, t->tid);

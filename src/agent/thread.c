@@ -16,7 +16,6 @@
 
 #define MAX_STATES 16384
 #define MAX_STARTS 256
-#define NO_TIMER (-1)
 
 /* Old versions of the symbols and weak, as in real.c. */
 extern int pthread_key_create(pthread_key_t *, void (*)(void *)) __attribute__((weak));
@@ -27,85 +26,44 @@ __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
 #define AGENT_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
 static AGENT_TLS struct fah_thread_state *state;
-static AGENT_TLS int timer = NO_TIMER;
+static AGENT_TLS struct fah_timer *timer;
 static AGENT_TLS bool begun;
-static AGENT_TLS uint64_t begun_mono_ns;
 
 static struct fah_thread_state *_Atomic states[MAX_STATES];
 static _Atomic uint32_t n_states;
 static pthread_key_t end_key;
 static bool has_end_key;
 
-/* What the kernel's timer_create takes; libc's struct hides the thread field in older headers. */
-struct kernel_sigevent {
-	union sigval value;
-	int signo, notify, tid;
-	int pad[11];
-};
-
-/* The CPU clock of a thread of this process, by its tid: the kernel's encoding. */
-static clockid_t thread_clock(uint32_t tid)
-{
-	return (clockid_t)((~tid << 3) | 6u);
-}
-
-static void set_timer(int id, uint64_t first_ns)
-{
-	uint64_t period = fah_agent.period_ns;
-	struct itimerspec spec = {
-		.it_interval = {(time_t)(period / 1000000000u), (long)(period % 1000000000u)},
-		.it_value = {(time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u)},
-	};
-
-	FAH_SYS4(SYS_timer_settime, id, 0, &spec, NULL);
-}
-
-/* A periodic timer that signals thread tid; the first interval is random, or threads that live
- * shorter than a period would be missed or hit in step. NO_TIMER where the kernel refuses. */
-static int make_timer(uint32_t tid)
-{
-	struct kernel_sigevent ev = {
-		.signo = FAH_SIGNAL, .notify = 4 /* SIGEV_THREAD_ID */, .tid = (int)tid};
-	clockid_t clock = fah_agent.clock == FAH_CLOCK_TEST ? CLOCK_MONOTONIC : thread_clock(tid);
-	int id = NO_TIMER;
-
-	ev.value.sival_ptr = &fah_agent;
-	if (FAH_SYS3(SYS_timer_create, clock, &ev, &id) < 0)
-		return NO_TIMER;
-	set_timer(id, 1 + fah_random() % fah_agent.period_ns);
-	return id;
-}
-
-void fah_timer_rest(uint64_t ns)
-{
-	if (timer != NO_TIMER)
-		set_timer(timer, ns);
-}
-
-void fah_timer_stop(void)
-{
-	if (timer != NO_TIMER)
-		FAH_SYS1(SYS_timer_delete, timer);
-	timer = NO_TIMER;
-}
-
 static void on_thread_end(void *unused)
 {
 	struct fah_thread_state *t = state;
+	struct fah_timer *ours = timer;
 
 	(void)unused;
-	fah_timer_stop(); /* no sample from here on */
-	/* also a thread that was too short for a sample says how much CPU it used */
-	if (!t && atomic_load(&fah_agent.active))
-		t = fah_thread_current();
-	state = NULL;
-	if (!t)
+	if (!fah_writing_begin()) {
+		/* whoever ends the process writes for us, and cannot ask the kernel any more */
+		if (ours && !fah_sandbox_is_on())
+			atomic_store(&ours->end_cpu_ns, fah_now_thread_cpu());
 		return;
-	if (atomic_load(&fah_agent.pid) == (uint32_t)FAH_SYS0(SYS_getpid)) {
-		fah_sample_thread_end(t);
-		fah_chunk_release(t);
 	}
-	atomic_store(&t->used, false);
+	if (atomic_load(&fah_agent.pid) == (uint32_t)FAH_SYS0(SYS_getpid)) {
+		/* also a thread that was too short for a sample says how much CPU it used */
+		if (!t)
+			t = fah_thread_current();
+		if (ours)
+			fah_timer_off(ours); /* no sample from here on */
+		if (t) {
+			fah_sample_thread_end(t, fah_now_thread_cpu());
+			fah_chunk_release(t);
+		}
+		timer = NULL;
+		if (ours)
+			fah_timer_delete(ours);
+	}
+	state = NULL;
+	if (t)
+		atomic_store(&t->used, false);
+	fah_writing_end();
 }
 
 void fah_thread_setup(void)
@@ -115,31 +73,78 @@ void fah_thread_setup(void)
 		has_end_key = pthread_key_create(&end_key, on_thread_end) == 0;
 }
 
-void fah_thread_begin(void)
+static bool blocks_signal(uint64_t mask)
 {
-	if (begun)
+	return mask >> (FAH_SIGNAL - 1) & 1;
+}
+
+static void begin(uint64_t cpu_ns)
+{
+	uint64_t mask = 0;
+
+	if (begun || !fah_writing_begin())
 		return;
 	begun = true;
-	begun_mono_ns = fah_now_mono();
 	if (has_end_key)
 		pthread_setspecific(end_key, &fah_agent);
-	timer = make_timer((uint32_t)FAH_SYS0(SYS_gettid));
+	FAH_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, 8);
+	timer = fah_timer_new((uint32_t)FAH_SYS0(SYS_gettid), !blocks_signal(mask), cpu_ns);
+	fah_writing_end();
+}
+
+void fah_thread_begin(void)
+{
+	begin(0);
 }
 
 void fah_thread_begin_first(void)
 {
-	struct fah_thread_state *t = fah_thread_current();
-
-	if (t) {
-		t->start_mono_ns = fah_now_mono();
-		t->last_cpu_ns =
-			fah_now_thread_cpu(); /* so far it was the interpreter's own start */
-	}
-	fah_thread_begin();
+	begin(fah_now_thread_cpu()); /* so far it was the interpreter's own start */
 }
 
-/* Threads that were there before recording began: timers from outside, states at their first
- * sample. */
+/*
+ * A thread that was there before recording began learns of its timer in its first signal, or when
+ * it changes its mask. The key is a low one: setting it is a store into the thread's own memory,
+ * which a handler may do.
+ */
+struct fah_timer *fah_thread_timer(void)
+{
+	if (!begun && atomic_load(&fah_agent.active)) {
+		begun = true;
+		timer = fah_timer_of((uint32_t)FAH_SYS0(SYS_gettid));
+		if (timer && has_end_key)
+			pthread_setspecific(end_key, &fah_agent);
+	}
+	return timer;
+}
+
+/* Whether that thread blocks our signal, as the kernel shows it. */
+static bool task_blocks_signal(long task_fd, const char *tid)
+{
+	static const char label[] = "\nSigBlk:\t";
+	char path[32], buf[2048];
+	uint64_t mask = 0;
+	const char *s;
+	size_t len = strlen(tid);
+	long fd, n;
+
+	if (len + sizeof("/status") > sizeof(path))
+		return false;
+	memcpy(path, tid, len);
+	memcpy(path + len, "/status", sizeof("/status"));
+	fd = FAH_SYS4(SYS_openat, task_fd, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	n = FAH_SYS3(SYS_read, fd, buf, sizeof(buf) - 1);
+	FAH_SYS1(SYS_close, fd);
+	buf[n > 0 ? n : 0] = 0;
+	s = strstr(buf, label);
+	for (s = s ? s + sizeof(label) - 1 : ""; *s && *s != '\n'; s++)
+		mask = mask << 4 | (uint64_t)(*s <= '9' ? *s - '0' : *s - 'a' + 10);
+	return blocks_signal(mask);
+}
+
+/* Threads that were there before recording began get their timers from outside. */
 void fah_thread_adopt_all(void)
 {
 	long fd = FAH_SYS4(SYS_openat, AT_FDCWD, "/proc/self/task",
@@ -154,13 +159,15 @@ void fah_thread_adopt_all(void)
 		for (at = 0; at < n;) {
 			uint16_t len;
 			uint32_t tid = 0;
+			uint64_t cpu = 0;
 			const char *name = buf + at + 19; /* struct linux_dirent64.d_name */
 
 			memcpy(&len, buf + at + 16, 2);
-			for (; *name >= '0' && *name <= '9'; name++)
-				tid = tid * 10 + (uint32_t)(*name - '0');
-			if (tid && tid != self)
-				make_timer(tid);
+			for (const char *s = name; *s >= '0' && *s <= '9'; s++)
+				tid = tid * 10 + (uint32_t)(*s - '0');
+			/* one that was made just now may have its timer already */
+			if (tid && tid != self && !fah_timer_of(tid) && fah_timer_cpu(tid, &cpu))
+				fah_timer_new(tid, !task_blocks_signal(fd, name), cpu);
 			at += len;
 		}
 	}
@@ -192,29 +199,70 @@ static struct fah_thread_state *claim_state(void)
 	return t;
 }
 
-struct fah_thread_state *fah_thread_current(void)
+/* A state for thread tid, whose timer is ours. */
+static struct fah_thread_state *new_state(uint32_t tid, const struct fah_timer *ours)
 {
-	struct fah_thread_state *t = state;
+	struct fah_thread_state *t = claim_state();
 
-	if (t)
-		return t;
-	t = claim_state();
 	if (!t)
 		return NULL;
-	t->tid = (uint32_t)FAH_SYS0(SYS_gettid);
-	t->pthread_id = (uint64_t)pthread_self();
+	t->tid = tid;
+	t->pthread_id = 0;
 	t->tstate = 0;
 	atomic_store(&t->busy, false);
-	t->start_mono_ns = begun ? begun_mono_ns : fah_now_mono();
-	t->last_cpu_ns = 0;
+	t->start_mono_ns = ours ? ours->start_mono_ns : fah_now_mono();
+	t->last_cpu_ns = ours ? ours->cpu_ns : 0;
 	t->last_blocked = 0;
 	t->chunk = NULL;
 	t->chunk_time_ns = 0;
 	t->n_last = 0;
 	t->mem = fah_mem_self;
 	t->mem.ctx = (uint64_t)(uintptr_t)t->room;
-	state = t;
 	return t;
+}
+
+struct fah_thread_state *fah_thread_current(void)
+{
+	if (state)
+		return state;
+	state = new_state((uint32_t)FAH_SYS0(SYS_gettid), fah_thread_timer());
+	if (state)
+		state->pthread_id = (uint64_t)pthread_self();
+	return state;
+}
+
+static struct fah_thread_state *state_of(uint32_t tid)
+{
+	uint32_t n = atomic_load(&n_states);
+
+	for (uint32_t i = 0; i < n && i < MAX_STATES; i++) {
+		struct fah_thread_state *t = atomic_load(&states[i]);
+
+		if (t && atomic_load(&t->used) && t->tid == tid)
+			return t;
+	}
+	return NULL;
+}
+
+void fah_thread_end_all(void)
+{
+	const struct fah_timer *ours;
+	struct fah_thread_state *t;
+
+	for (uint32_t i = 0; (ours = fah_timer_at(i)); i++) {
+		uint32_t tid = atomic_load(&ours->tid);
+		uint64_t cpu = 0;
+
+		if (tid && !fah_timer_cpu(tid, &cpu))
+			cpu = atomic_load(&ours->end_cpu_ns);
+		if (!cpu)
+			continue;
+		t = state_of(tid);
+		if (!t)
+			t = new_state(tid, ours);
+		if (t)
+			fah_sample_thread_end(t, cpu);
+	}
 }
 
 /* What pthread_create was asked to run, on its way into the new thread. */
@@ -248,7 +296,8 @@ void fah_thread_forked(void)
 	}
 	for (int i = 0; i < MAX_STARTS; i++) /* those threads will never start here */
 		atomic_store(&starts[i].used, false);
-	timer = NO_TIMER;
+	fah_timer_forked();
+	timer = NULL;
 	begun = false;
 	fah_thread_begin();
 }
@@ -260,8 +309,7 @@ static void *run_thread(void *p)
 	void *arg = s->arg;
 
 	atomic_store(&s->used, false);
-	if (atomic_load(&fah_agent.active))
-		fah_thread_begin();
+	fah_thread_begin();
 	return routine(arg);
 }
 

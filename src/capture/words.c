@@ -48,6 +48,7 @@ const char *fah_status_words(uint32_t status)
 		[FAH_AGENT_RUNNING] = "killed, or replaced by another program",
 		[FAH_AGENT_REFUSED] = "not recorded",
 		[FAH_AGENT_ENDED] = "ended in an orderly way",
+		[FAH_AGENT_STOPPED] = "recorded in part",
 	};
 
 	return pick(words, COUNT(words), status);

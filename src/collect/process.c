@@ -2,6 +2,7 @@
 #include "collect/process.h"
 
 #include "base/file.h"
+#include "collect/alive.h"
 #include "core/err.h"
 
 #include <errno.h>
@@ -88,6 +89,7 @@ static struct fah_collected *new_process(struct fah_collected **list,
 	if (!p)
 		return NULL;
 	p->pid = head->pid;
+	p->pid_namespace = head->pid_namespace;
 	p->start_mono_ns = head->start_mono_ns;
 	p->journal_path = malloc(n + 8);
 	if (p->journal_path) {
@@ -102,13 +104,20 @@ static struct fah_collected *new_process(struct fah_collected **list,
 	return p;
 }
 
+/* The same pid in another namespace is another process. */
+static bool is_same_process(const struct fah_collected *p, uint32_t pid, uint32_t pid_namespace)
+{
+	return p->pid == pid && p->pid_namespace == pid_namespace;
+}
+
 /* The newest process of that pid that began before the segment was made. */
 static struct fah_collected *owner(struct fah_collected *list, const struct fah_segment_head *head)
 {
 	struct fah_collected *found = NULL;
 
 	for (; list; list = list->next)
-		if (list->pid == head->pid && list->start_mono_ns <= head->start_mono_ns)
+		if (is_same_process(list, head->pid, head->pid_namespace) &&
+		    list->start_mono_ns <= head->start_mono_ns)
 			found = list;
 	return found;
 }
@@ -137,30 +146,19 @@ int fah_collected_add(struct fah_collected **list, const char *path)
 	return 0;
 }
 
-bool fah_collected_is_dead(const struct fah_collected *list, const struct fah_collected *p)
+bool fah_collected_is_dead(const struct fah_collected *list, struct fah_collected *p)
 {
-	char path[64], buf[512];
-	const char *state;
-	ssize_t n;
-	int fd;
-
-	if (p->n_segments &&
-	    atomic_load(&fah_segment_map_head(&p->segments[0])->status) == FAH_AGENT_ENDED)
-		return true;
 	for (; list; list = list->next)
-		if (list->pid == p->pid && list->start_mono_ns > p->start_mono_ns)
+		if (is_same_process(list, p->pid, p->pid_namespace) &&
+		    list->start_mono_ns > p->start_mono_ns)
 			return true; /* exec: the same pid is another program now */
-	snprintf(path, sizeof(path), "/proc/%u/stat", p->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT || errno == ESRCH;
-	n = read(fd, buf, sizeof(buf) - 1);
-	close(fd);
-	if (n <= 0)
-		return true;
-	buf[n] = 0;
-	state = strrchr(buf, ')'); /* the name may hold any character */
-	return state && (state[2] == 'Z' || state[2] == 'X');
+	if (!p->outer_pid)
+		p->outer_pid = fah_alive_outer_pid(p->pid_namespace, p->pid);
+	if (p->outer_pid)
+		return fah_alive_is_gone(p->outer_pid);
+	/* in a namespace that we cannot look into */
+	return p->n_segments &&
+	       atomic_load(&fah_segment_map_head(&p->segments[0])->status) == FAH_AGENT_ENDED;
 }
 
 void fah_collected_close(struct fah_collected *p, bool remove_files)

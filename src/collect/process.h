@@ -31,10 +31,11 @@ struct fah_segment_map {
 
 struct fah_collected {
 	struct fah_collected *next;
-	uint32_t pid;
-	uint64_t start_mono_ns; /* of segment 0 */
-	uint32_t id;		/* the capture's */
-	bool seen_dead;		/* once more drained, then done */
+	uint32_t pid, pid_namespace; /* the process's own, which need not be ours */
+	uint32_t outer_pid;	     /* by which we know it; 0: not found yet */
+	uint64_t start_mono_ns;	     /* of segment 0 */
+	uint32_t id;		     /* the capture's */
+	bool seen_dead;		     /* once more drained, then done */
 	bool done;
 	struct fah_segment_map *segments;
 	uint32_t n_segments;
@@ -54,7 +55,7 @@ int fah_collected_add(struct fah_collected **list, const char *path);
 /* By the file's own name: the folder's may change (fah_session_end). */
 bool fah_collected_has(const struct fah_collected *list, const char *path);
 /* The process is gone, or goes on as another program. */
-bool fah_collected_is_dead(const struct fah_collected *list, const struct fah_collected *p);
+bool fah_collected_is_dead(const struct fah_collected *list, struct fah_collected *p);
 /* Unmap, close and remove its files. */
 void fah_collected_close(struct fah_collected *p, bool remove_files);
 void fah_collected_free_all(struct fah_collected *list);

@@ -57,12 +57,16 @@ void fah_mem_self_pid(uint32_t pid)
 static long copy_pieces(const struct fah_piece *pieces, int n, void *to, size_t total)
 {
 	struct iovec from[FAH_PIECES_MAX], target = {to, total};
+	long got;
 
 	for (int i = 0; i < n; i++) {
 		from[i].iov_base = (void *)(uintptr_t)pieces[i].addr;
 		from[i].iov_len = pieces[i].len;
 	}
-	return FAH_SYS6(SYS_process_vm_writev, own_pid(), from, n, &target, 1, 0);
+	got = FAH_SYS6(SYS_process_vm_writev, own_pid(), from, n, &target, 1, 0);
+	if (got == -ESRCH) /* the first thread, whose number the pid is, has ended before us */
+		got = FAH_SYS6(SYS_process_vm_writev, FAH_SYS0(SYS_gettid), from, n, &target, 1, 0);
+	return got;
 }
 
 /* One piece, straight to where it is wanted. */

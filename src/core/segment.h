@@ -51,6 +51,7 @@ enum fah_agent_status {
 	FAH_AGENT_RUNNING = 1,
 	FAH_AGENT_REFUSED = 2, /* reason[] says why; nothing is recorded */
 	FAH_AGENT_ENDED = 3,   /* the process ended in an orderly way */
+	FAH_AGENT_STOPPED = 4, /* recorded up to a point; reason[] says why not further */
 };
 
 enum fah_clock {
@@ -93,7 +94,7 @@ struct fah_segment_head {
 	/* Stored at an orderly end, with status ENDED: getrusage of the process alone. */
 	uint64_t end_mono_ns, user_ns, system_ns, max_rss_kb;
 	uint32_t cmdline_len;
-	uint32_t reserved;
+	uint32_t pid_namespace; /* its inode; 0: not known. pid and ppid are those inside it */
 	char cmdline[FAH_CMDLINE_MAX]; /* NUL-separated, as in /proc */
 	char reason[FAH_REASON_MAX];
 };

@@ -37,10 +37,11 @@ bool fah_closing_refused(struct fah_text *t, const struct fah_profile *p)
 	for (size_t i = 0; i < n; i++) {
 		struct fah_strbuf sb = FAH_STRBUF_INIT;
 		uint32_t v = processes[i].python_version;
+		bool stopped = processes[i].status == FAH_AGENT_STOPPED;
 
-		if (processes[i].status != FAH_AGENT_REFUSED)
+		if (processes[i].status != FAH_AGENT_REFUSED && !stopped)
 			continue;
-		fah_strbuf_adds(&sb, "Not profiled: ");
+		fah_strbuf_adds(&sb, stopped ? "Profiled in part: " : "Not profiled: ");
 		if (v)
 			fah_strbuf_addf(&sb, "Python %u.%u.%u, ", v >> 24, v >> 16 & 255,
 					v >> 8 & 255);
@@ -52,7 +53,9 @@ bool fah_closing_refused(struct fah_text *t, const struct fah_profile *p)
 		}
 		fah_strbuf_adds(&sb, ": ");
 		fah_text_clean(&sb, *processes[i].reason ? processes[i].reason : "no reason given");
-		fah_strbuf_adds(&sb, ". It ran on, undisturbed.");
+		fah_strbuf_adds(&sb,
+				stopped ? ". It was recorded up to there and ran on, undisturbed."
+					: ". It ran on, undisturbed.");
 		say(t, &sb);
 		any = true;
 	}
@@ -183,8 +186,8 @@ static void say_unsampled(struct fah_text *t, const struct fah_totals *totals)
 		return;
 	fah_strbuf_addf(
 		&sb,
-		"Unsampled: %u thread%s used %s (%s) without one sample: too short, or with all "
-		"signals blocked.",
+		"Unsampled: %u thread%s used %s (%s) without one sample: too short, with all "
+		"signals blocked, or without a timer (ulimit -i).",
 		totals->unsampled_threads, plural(totals->unsampled_threads),
 		fah_share_text(totals->unsampled_s / totals->wall_s, 1).s,
 		fah_num_seconds_short(totals->unsampled_s).s);

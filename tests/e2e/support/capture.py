@@ -102,7 +102,10 @@ class Capture:
     drops: Dict[int, int] = field(default_factory=dict)  # by reason
     agent_drops: Dict[int, int] = field(default_factory=dict)
     agent_samples: int = 0
-    reasons: List[str] = field(default_factory=list)  # why an agent refused
+    reasons: List[str] = field(default_factory=list)  # why an agent refused, or stopped
+    # by thread: (time ns, whole CPU ns); by process: (time ns, status)
+    thread_ends: Dict[int, Tuple[int, int]] = field(default_factory=dict)
+    process_ends: Dict[int, Tuple[int, int]] = field(default_factory=dict)
     wait_status: int = None
     lost_records: int = 0
     lost_bytes: int = 0
@@ -230,12 +233,18 @@ def _drops(capture: Capture, c: Cursor):
     capture.drops[reason] = capture.drops.get(reason, 0) + count
 
 
+def _thread_end(capture: Capture, c: Cursor):
+    thread = _index(capture.threads, c.number(), "thread")
+    assert thread not in capture.thread_ends, "a thread ends twice"
+    capture.thread_ends[thread] = (c.number(), c.number())
+
+
 def _process_end(capture: Capture, c: Cursor):
     numbers = [c.number() for _ in range(7)]
     capture.agent_samples += numbers[5]
     for reason in range(c.number()):
         capture.agent_drops[reason] = capture.agent_drops.get(reason, 0) + c.number()
-    c.number()
+    capture.process_ends[numbers[0]] = (numbers[1], c.number())
     reason = c.text()
     if reason:
         capture.reasons.append(reason)
@@ -257,6 +266,7 @@ DECODERS = {
     THREAD: _thread,
     SAMPLES: _samples,
     DROPS: _drops,
+    THREAD_END: _thread_end,
     PROCESS_END: _process_end,
     END: _end,
     WAITS: _waits,

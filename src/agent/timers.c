@@ -1,0 +1,236 @@
+/*
+ * timers.c - one CPU timer for each thread, in a table that every thread can reach.
+ *
+ * A thread's timer is off while the thread blocks our signal: one that came meanwhile would stay
+ * pending, where sigwait(), a signalfd, sigpending() and an exec'ed program would find a signal
+ * that nobody sent. The CPU of that time goes to the thread's next record.
+ */
+#include "agent/agent.h"
+#include "core/sys.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define MAX_TIMERS 16384
+#define QUIET_STEP_NS 50000
+#define QUIET_STEPS 2000 /* together a tenth of a second */
+
+/* What the kernel's timer_create takes; libc's struct hides the thread field in older headers. */
+struct kernel_sigevent {
+	union sigval value;
+	int signo, notify, tid;
+	int pad[11];
+};
+
+static struct fah_timer timers[MAX_TIMERS];
+static _Atomic uint32_t n_timers;  /* none was ever used from here on */
+static _Atomic uint32_t n_running; /* timers that the kernel holds */
+static _Atomic uint32_t max_running;
+static _Atomic uint32_t in_flight; /* threads that write records */
+
+/* The CPU clock of a thread of this process, by its tid: the kernel's encoding. */
+static clockid_t thread_clock(uint32_t tid)
+{
+	return (clockid_t)((~tid << 3) | 6u);
+}
+
+bool fah_timer_cpu(uint32_t tid, uint64_t *ret_ns)
+{
+	struct timespec ts = {0, 0};
+
+	if (FAH_SYS2(SYS_clock_gettime, thread_clock(tid), &ts) < 0)
+		return false;
+	*ret_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return true;
+}
+
+/* first_ns 0: off. What was left of the interval, 0 where it was off. */
+static uint64_t set_timer(int id, uint64_t first_ns)
+{
+	uint64_t period = first_ns ? fah_agent.period_ns : 0;
+	struct itimerspec old, spec = {
+				       .it_interval = {(time_t)(period / 1000000000u),
+						       (long)(period % 1000000000u)},
+				       .it_value = {(time_t)(first_ns / 1000000000u),
+						    (long)(first_ns % 1000000000u)},
+			       };
+
+	memset(&old, 0, sizeof(old));
+	FAH_SYS4(SYS_timer_settime, id, 0, &spec, &old);
+	return (uint64_t)old.it_value.tv_sec * 1000000000u + (uint64_t)old.it_value.tv_nsec;
+}
+
+/* The first interval is random, or threads that live shorter than a period would be missed or hit
+ * in step. */
+static uint64_t first_interval(void)
+{
+	return 1 + fah_random() % fah_agent.period_ns;
+}
+
+/*
+ * Each timer takes one of the user's pending signals (RLIMIT_SIGPENDING) for good; a program that
+ * is short of them must not find them used up by us.
+ */
+static bool may_have_one_more(void)
+{
+	uint32_t max = atomic_load(&max_running);
+	uint64_t limit[2];
+
+	if (!max) {
+		max = MAX_TIMERS;
+		if (FAH_SYS4(SYS_prlimit64, 0, RLIMIT_SIGPENDING, NULL, limit) == 0 &&
+		    limit[0] / 2 < max)
+			max = (uint32_t)(limit[0] / 2);
+		atomic_store(&max_running, max ? max : 1);
+	}
+	return atomic_load(&n_running) < atomic_load(&max_running);
+}
+
+/* The kernel's timer for an entry of the table; on: it runs. Where there is none to be had, the
+ * thread goes unsampled. */
+static void make_timer(struct fah_timer *t, bool on)
+{
+	uint32_t tid = atomic_load(&t->tid);
+	struct kernel_sigevent ev = {
+		.signo = FAH_SIGNAL, .notify = 4 /* SIGEV_THREAD_ID */, .tid = (int)tid};
+	clockid_t clock = fah_agent.clock == FAH_CLOCK_TEST ? CLOCK_MONOTONIC : thread_clock(tid);
+	int id = 0;
+
+	ev.value.sival_ptr = &fah_agent;
+	if (!may_have_one_more() || FAH_SYS3(SYS_timer_create, clock, &ev, &id) < 0)
+		return;
+	atomic_fetch_add(&n_running, 1);
+	atomic_store(&t->id, id + 1);
+	if (on)
+		set_timer(id, first_interval());
+}
+
+struct fah_timer *fah_timer_new(uint32_t tid, bool on, uint64_t cpu_ns)
+{
+	for (uint32_t i = 0; i < MAX_TIMERS; i++) {
+		struct fah_timer *t = &timers[i];
+		uint32_t n = atomic_load(&n_timers), none = 0;
+
+		if (!atomic_compare_exchange_strong(&t->tid, &none, tid))
+			continue;
+		while (n <= i && !atomic_compare_exchange_weak(&n_timers, &n, i + 1))
+			;
+		t->start_mono_ns = fah_now_mono();
+		t->cpu_ns = cpu_ns;
+		atomic_store(&t->end_cpu_ns, 0);
+		atomic_store(&t->off, !on);
+		make_timer(t, on);
+		return t;
+	}
+	return NULL;
+}
+
+struct fah_timer *fah_timer_of(uint32_t tid)
+{
+	uint32_t n = atomic_load(&n_timers);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (atomic_load(&timers[i].tid) == tid)
+			return &timers[i];
+	return NULL;
+}
+
+void fah_timer_rest(struct fah_timer *t, uint64_t ns)
+{
+	int id = t ? atomic_load(&t->id) : 0;
+
+	if (id && !atomic_load(&t->off))
+		set_timer(id - 1, ns);
+}
+
+void fah_timer_off(struct fah_timer *t)
+{
+	int id = atomic_load(&t->id);
+
+	if (atomic_load(&t->off))
+		return;
+	/* what the timer sent before is handled before this call returns, for it is not blocked */
+	t->left_ns = id ? set_timer(id - 1, 0) : 0;
+	atomic_store(&t->off, true);
+}
+
+void fah_timer_on(struct fah_timer *t)
+{
+	int id = atomic_load(&t->id);
+
+	atomic_store(&t->off, false);
+	if (id)
+		set_timer(id - 1, t->left_ns ? t->left_ns : first_interval());
+}
+
+static void stop(struct fah_timer *t)
+{
+	int id = atomic_exchange(&t->id, 0);
+
+	if (!id)
+		return;
+	FAH_SYS1(SYS_timer_delete, id - 1);
+	atomic_fetch_sub(&n_running, 1);
+}
+
+void fah_timer_delete(struct fah_timer *t)
+{
+	stop(t);
+	atomic_store(&t->tid, 0);
+}
+
+void fah_timer_forked(void)
+{
+	uint32_t n = atomic_exchange(&n_timers, 0);
+
+	for (uint32_t i = 0; i < n; i++) { /* a fork's child has none of its parent's */
+		atomic_store(&timers[i].id, 0);
+		atomic_store(&timers[i].tid, 0);
+	}
+	atomic_store(&n_running, 0);
+	atomic_store(&in_flight, 0);
+}
+
+bool fah_writing_begin(void)
+{
+	atomic_fetch_add(&in_flight, 1); /* first: fah_quiet sees us, or we see that it is over */
+	if (atomic_load(&fah_agent.active))
+		return true;
+	atomic_fetch_sub(&in_flight, 1);
+	return false;
+}
+
+void fah_writing_end(void)
+{
+	atomic_fetch_sub(&in_flight, 1);
+}
+
+bool fah_quiet(void)
+{
+	const struct timespec step = {0, QUIET_STEP_NS};
+	uint32_t n;
+
+	atomic_store(&fah_agent.active, false);
+	for (int i = 0; i < QUIET_STEPS && atomic_load(&in_flight); i++)
+		FAH_SYS2(SYS_nanosleep, &step, NULL);
+	n = atomic_load(&n_timers);
+	for (uint32_t i = 0; i < n; i++)
+		stop(&timers[i]);
+	return !atomic_load(&in_flight);
+}
+
+void fah_loud(void)
+{
+	uint32_t n = atomic_load(&n_timers);
+
+	atomic_store(&fah_agent.active, true);
+	for (uint32_t i = 0; i < n; i++)
+		if (atomic_load(&timers[i].tid))
+			make_timer(&timers[i], !atomic_load(&timers[i].off));
+}
+
+struct fah_timer *fah_timer_at(uint32_t i)
+{
+	return i < atomic_load(&n_timers) ? &timers[i] : NULL;
+}

@@ -1,0 +1,208 @@
+"""The profiler's signal, timers and system calls stay out of the program's sight and way."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from support import capture
+from support import run as tool
+from support.run import TARGETS, capture_of, profile, profile_command
+from test_same_behaviour import same, script
+
+ORDERLY, IN_PART = 3, 4  # how a process ended
+ROOT_ONLY = pytest.mark.skipif(os.getuid() != 0, reason="SKIP: only root can do that")
+
+
+def named(it, name):
+    """Samples with a function of that name on the stack."""
+    return [s for s in it.samples if any(f.name == name for f, _ in it.path(s[4]))]
+
+
+def test_own_urgent_actions(program, python, tmp_path):
+    """SIGURG is the program's too: its handlers have their own flags and masks, and interrupt."""
+    same(python, [str(TARGETS / "urgent.py")], tmp_path)
+
+
+@pytest.mark.parametrize("hz", [None, "1000"])
+def test_waits_see_no_signal_of_ours(program, python, hz, tmp_path):
+    env = {"FIXINGAHOLE_TEST_HZ": hz} if hz else {}
+    result = same(python, [str(TARGETS / "sigwaits.py")], tmp_path, env=env)
+    assert named(capture.read(capture_of(result)), "burn"), "nothing was sampled at all"
+
+
+OLD_THREAD = """
+import sys, threading, time
+
+if any("script.py" in word for word in (sys.orig_argv if hasattr(sys, "orig_argv") else ["script.py"])):
+    ready, stop = threading.Event(), threading.Event()
+
+    def old_thread():
+        while time.thread_time() < 0.5:
+            sum(range(1000))
+        ready.set()
+        while not stop.is_set():
+            sum(range(1000))
+
+    thread = threading.Thread(target=old_thread)
+    thread.start()
+    sys.old = thread, stop
+    ready.wait()
+"""
+
+
+def test_threads_older_than_the_recording(program, python, tmp_path):
+    """They are sampled, from there on, and end like others."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(OLD_THREAD)
+    path = script(
+        tmp_path,
+        "import sys, time\nend = time.monotonic() + 0.5\nwhile time.monotonic() < end:\n    sum(range(1000))\n"
+        "thread, stop = sys.old\nstop.set()\nthread.join()\nprint(thread.is_alive())\n",
+    )
+    result = same(python, [path], tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
+    it = capture.read(capture_of(result))
+    samples = named(it, "old_thread")
+    assert samples, "not sampled"
+    thread = samples[0][0]
+    assert sum(cpu for _, _, cpu, _, _ in samples) < 0.48e9, "CPU from before the recording"
+    assert it.thread_ends.get(thread, (0, 0))[1] > 0.5e9, "no end, or not all of its CPU"
+
+
+ENDING = """
+import hashlib, os, sys, threading, time
+
+def endless():
+    while True:
+        hashlib.pbkdf2_hmac("sha256", b"x", b"y", 20000)
+
+for _ in range(3):
+    threading.Thread(target=endless, daemon=True).start()
+end = time.monotonic() + 0.3
+while time.monotonic() < end:
+    sum(range(1000))
+%s
+"""
+
+
+@pytest.mark.parametrize("last", ["sys.exit(3)", "os._exit(3)"])
+def test_an_end_with_threads_that_run(program, python, last, tmp_path):
+    """Every thread's CPU up to the end is recorded, and nothing after it."""
+    result = same(python, [script(tmp_path, ENDING % last)], tmp_path)
+    it = capture.read(capture_of(result))
+    ((time, status),) = it.process_ends.values()
+    assert status == ORDERLY
+    assert len(it.thread_ends) == len(it.threads) - 1 == 4
+    assert max(s[1] for s in it.samples) <= time + 1000
+    assert len(it.samples) == it.agent_samples
+
+
+def test_a_first_thread_that_ends_first(program, python, tmp_path):
+    """The kernel shows a zombie; the others live, and are recorded to their end."""
+    result = same(python, [str(TARGETS / "leaderless.py")], tmp_path)
+    assert result.status == 7
+    it = capture.read(capture_of(result))
+    assert len(it.samples) == it.agent_samples, "taken for dead"
+    assert max(s[1] for s in named(it, "work")) > 3.5e9
+
+
+@ROOT_ONLY
+def test_pid_namespaces(program, python, tmp_path):
+    """Each has a process 1; they are told apart, and recorded to their ends."""
+    if python.foreign or not shutil.which("unshare"):
+        pytest.skip("SKIP: no unshare(1) there")
+    child = script(
+        tmp_path,
+        "import os, sys, time\nassert os.getpid() == 1\ndef inside():\n"
+        "    end = time.monotonic() + 3.5\n    while time.monotonic() < end:\n        sum(range(1000))\n"
+        "inside()\n",
+        "child.py",
+    )
+    path = script(
+        tmp_path,
+        "import subprocess, sys, time\n"
+        "children = []\nfor _ in range(2):\n"
+        "    children.append(subprocess.Popen(['unshare', '--pid', '--fork', sys.executable, %r]))\n"
+        "    time.sleep(0.5)\nprint([child.wait() for child in children])\n" % child,
+    )
+    result = same(python, [path], tmp_path)
+    it = capture.read(capture_of(result))
+    inside = [i for i, p in enumerate(it.processes) if p and p.pid == 1]
+    assert len(inside) == 2
+    assert [it.process_ends[i][1] for i in inside] == [ORDERLY, ORDERLY]
+    assert len(it.samples) == it.agent_samples, "taken for dead"
+
+
+@pytest.mark.parametrize("how", ["prctl", "seccomp"])
+def test_a_sandbox_that_kills(program, python, how, tmp_path):
+    """The program lives; the report says why it ends before the program does."""
+    result = same(python, [str(TARGETS / "sandboxed.py"), how], tmp_path)
+    assert result.status == 0, result
+    it = capture.read(capture_of(result))
+    assert it.process_ends[1][1] == IN_PART
+    assert it.reasons == ["the program put itself under a seccomp filter"]
+    assert named(it, "before") and not named(it, "after")
+
+
+def test_what_the_report_says_of_a_sandbox(program, system_python, tmp_path):
+    result = profile(system_python, [str(TARGETS / "sandboxed.py"), "prctl"], tmp_path, options=[])
+    text = " ".join(result.out.split())
+    assert "Profiled in part" in text and "under a seccomp filter" in text, result
+
+
+def test_a_sandbox_that_the_kernel_refuses(program, some_python, tmp_path):
+    result = same(some_python, [str(TARGETS / "sandboxed.py"), "refused"], tmp_path)
+    it = capture.read(capture_of(result))
+    assert it.process_ends[1][1] == ORDERLY and it.reasons == []
+    assert named(it, "after"), "recording did not go on"
+    after = {s[0] for s in named(it, "after")}
+    assert len(after) >= 3, "the first thread, two others, or the child are missing"
+
+
+FEW_SIGNALS = """
+import ctypes, threading, time
+
+libc = ctypes.CDLL(None, use_errno=True)
+barrier = threading.Barrier(51)
+
+def work():
+    barrier.wait()
+    end = time.thread_time() + 0.02
+    while time.thread_time() < end:
+        sum(range(100))
+    barrier.wait()
+
+threads = [threading.Thread(target=work) for _ in range(50)]
+for thread in threads:
+    thread.start()
+barrier.wait()
+mine = [libc.timer_create(1, None, ctypes.byref(ctypes.c_void_p())) for _ in range(4)]
+barrier.wait()
+for thread in threads:
+    thread.join()
+print(mine)
+"""
+
+
+@ROOT_ONLY
+def test_few_pending_signals(program, system_python):
+    """Each timer takes one of RLIMIT_SIGPENDING: the program keeps enough of them for its own."""
+    user = "61357"  # nobody's: what other processes of a user hold counts too
+    limited = ["prlimit", "--sigpending=8", "setpriv", "--reuid=" + user, "--regid=" + user]
+    limited.append("--clear-groups")
+    with tempfile.TemporaryDirectory() as top:
+        os.chmod(top, 0o755)
+        binary = tool.copy_tool(Path(top) / "tool")
+        work = Path(top) / "work"
+        work.mkdir()
+        work.chmod(0o777)
+        path = script(work, FEW_SIGNALS)
+        command = profile_command(system_python, [path], ["-q"])
+        expected = tool.run(limited + [system_python.path, path], work)
+        result = tool.run(limited + [str(binary)] + command[1:], work, env={"HOME": "/nonexistent"})
+        assert expected.out == "[0, 0, 0, 0]\n", expected
+        assert (result.status, result.out, result.err) == (0, expected.out, expected.err)
+        it = capture.read(tool.run_folder(work / "performance") / "profile.fah")
+    assert len(it.thread_ends) == 51, "threads without a timer are counted too"
+    assert sum(cpu for _, cpu in it.thread_ends.values()) > 50 * 0.02e9
