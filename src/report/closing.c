@@ -199,7 +199,7 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 {
 	const struct fah_totals *totals = fah_profile_totals(p);
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
-	double waiting = totals->idle_s - totals->unseen_cpu_s;
+	double waiting = totals->idle_s - totals->waited_s - totals->unseen_cpu_s;
 	size_t n;
 	const struct fah_process *processes = fah_profile_processes(p, &n);
 
@@ -214,7 +214,10 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 	if (totals->samples)
 		say_interval(t, totals, charges);
 	/* What the samples cannot see used CPU and so did not wait; it is told apart below. */
-	say_part(t, totals, "Waiting or without a core", waiting > 0 ? waiting : 0);
+	say_part(t, totals,
+		 totals->has_waits ? "Waiting or without a core, in no known line"
+				   : "Waiting or without a core",
+		 waiting > 0 ? waiting : 0);
 	say_part(t, totals, "Code outside the folders reported, with no caller inside",
 		 fah_times_sum(&charges->outside));
 	say_part(t, totals, "Outside any Python frame", fah_times_sum(&charges->no_python));
