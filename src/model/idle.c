@@ -7,8 +7,9 @@
  * How. Idle time is known by coarse bucket (settle.c), waits by the stretches that the collector
  * saw: within a stretch the thread waited so long, where in it nobody knows. So a bucket's idle
  * time is shared among the waits in it in proportion to their waited time. They get as much as they
- * waited, and never more than is idle; waits that stand for the whole bucket get all of its idle
- * time but for what the kernel calls ready, since the main thread was nowhere else. A sample's CPU
+ * waited, and never more than is idle; waits that stand for the whole bucket, and were most of it,
+ * get all of its idle time but for what the kernel calls ready, since the main thread was nowhere
+ * else. (A stretch may also be seconds of work with a short wait at its end.) A sample's CPU
  * may lie a period beside its true place and over a bucket's edge, so up to CARRY of idle time or
  * of waiting that found no partner may meet one in the next bucket.
  *
@@ -24,12 +25,14 @@
 
 #define CARRY_MIN_NS 10e6
 #define CARRY_PERIODS 2.0
+#define MOST 0.5
 
 struct idle {
 	struct fah_timeline *t;
-	struct fah_buckets waited, covered; /* of the main thread: by waits, of any kind */
-	struct fah_buckets cpu, ready;	    /* of all threads, by the kernel */
-	struct fah_map by_place;	    /* node, reason -> index into the profile's waits[] */
+	struct fah_buckets waited;     /* of the main thread */
+	struct fah_buckets covered;    /* by stretches most of which it waited */
+	struct fah_buckets cpu, ready; /* of all threads, by the kernel */
+	struct fah_map by_place;       /* node, reason -> index into the profile's waits[] */
 	size_t cap_waits;
 };
 
@@ -79,7 +82,9 @@ static void spread_waits(struct idle *d, uint32_t thread)
 		if (!(in > 0))
 			continue;
 		fah_buckets_spread(&d->waited, s.from, s.to, fah_time_ns(item.waited_ns) * in);
-		fah_buckets_spread(&d->covered, s.from, s.to, fah_time_ns(item.length_ns) * in);
+		if (fah_time_ns(item.waited_ns) >= MOST * fah_time_ns(item.length_ns))
+			fah_buckets_spread(&d->covered, s.from, s.to,
+					   fah_time_ns(item.length_ns) * in);
 	}
 }
 

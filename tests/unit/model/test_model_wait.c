@@ -384,6 +384,30 @@ static void ready_beside_waiting(void **state)
 	fah_profile_free(p);
 }
 
+/* 2 s of work of which nobody knows where half of the time went, in one stretch with the sleep of
+ * 20 ms at its end: the sleep gets its 20 ms, not all that is idle. */
+static void short_wait_after_work(void **state)
+{
+	struct program r;
+	struct fah_profile *p;
+	uint32_t work, nap;
+
+	(void)state;
+	program_begin(&r);
+	work = line(&r, 2);
+	nap = line(&r, 3);
+	for (int i = 1; i <= 200; i++)
+		fah_writer_sample(r.b.w, r.main, MS(10 * i), MS(5), 0, work);
+	fah_writer_wait(r.b.w, r.main, MS(2020), MS(2020), MS(20), FAH_WAIT_SLEEP, nap);
+	fah_writer_thread_end(r.b.w, r.main, MS(2020), MS(1000));
+	p = build_load(&r.b, 2020, 1000);
+	add_up(p);
+	near(ran(p, work), 1, 1e-3);
+	near(waited(p, nap), 0.02, 0.011); /* and what may be carried over an edge */
+	near(fah_profile_totals(p)->unknown_s, 1, 0.011);
+	fah_profile_free(p);
+}
+
 /* No END, no THREAD_END: everything up to the last record, which is a wait. */
 static void cut_capture(void **state)
 {
@@ -464,6 +488,7 @@ int main(void)
 		cmocka_unit_test(unseen_waits),
 		cmocka_unit_test(no_core),
 		cmocka_unit_test(ready_beside_waiting),
+		cmocka_unit_test(short_wait_after_work),
 		cmocka_unit_test(cut_capture),
 		cmocka_unit_test(impossible),
 		cmocka_unit_test(replaced_by_exec),
