@@ -10,6 +10,27 @@
 #include "core/varint.h"
 #include "report/lines.h"
 #include "report/summary.h"
+#include "report/threads.h"
+
+#include <math.h>
+
+/* Whatever the bytes say, each moment has one owner, and no number is none. */
+static void adds_up(const struct fah_profile *p)
+{
+	const struct fah_totals *t = fah_profile_totals(p);
+	size_t n;
+	const struct fah_thread *threads = fah_profile_threads(p, &n);
+
+	assert_true(fabs(t->on_cpu_s + t->waited_s + t->ready_idle_s + t->unknown_s - t->wall_s) <=
+		    1e-6 * (1 + t->wall_s));
+	for (size_t i = 0; i < n; i++) {
+		const struct fah_states *s = &threads[i].states;
+
+		assert_true(fabs(s->cpu_s + s->ready_s + s->waited_s - s->wall_s) <=
+			    1e-9 * (1 + s->wall_s));
+		assert_true(s->cpu_s >= 0 && s->ready_s >= 0 && s->waited_s >= 0);
+	}
+}
 
 static void try(const uint8_t *data, size_t len)
 {
@@ -17,6 +38,7 @@ static void try(const uint8_t *data, size_t len)
 	const struct fah_function_total *totals;
 	struct fah_profile *p;
 	struct fah_reader *r;
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
 	FILE *out;
 	size_t n;
 
@@ -29,6 +51,10 @@ static void try(const uint8_t *data, size_t len)
 	assert_int_equal(fah_report_summary(out, p, &o), 0);
 	assert_int_equal(fah_report_lines(out, p, &o), 0);
 	assert_int_equal(fah_profile_function_totals(p, false, &totals, &n), 0);
+	assert_int_equal(fah_profile_function_totals(p, true, &totals, &n), 0);
+	assert_int_equal(fah_report_threads(&sb, p), 0);
+	fah_strbuf_release(&sb);
+	adds_up(p);
 	fclose(out);
 	fah_profile_free(p);
 }
@@ -38,20 +64,27 @@ static uint8_t *a_capture(size_t *ret_len)
 {
 	struct fah_run_end end = {.wall_ns = MS(500), .user_ns = MS(400)};
 	struct fah_write_loss loss;
-	uint32_t f, process, thread, node = 0;
+	uint32_t f, other, process, thread, node = 0;
 	struct build b;
 	char *data;
 
 	build_begin(&b);
 	f = build_function(&b, "/home/me/a.py", "f", "f", 1);
 	build_function(&b, "b.py", "g", NULL, 1);
+	other = fah_writer_other_function(b.w, fah_writer_string(b.w, "/lib/z.so", 9),
+					  fah_writer_string(b.w, "inflate", 7),
+					  FAH_FUNCTION_NATIVE);
 	for (uint32_t i = 0; i < 20; i++)
-		node = fah_writer_node(b.w, i % 5 ? node : 0, f, i + 1);
+		node = fah_writer_node(b.w, i % 5 ? node : 0, i % 4 ? f : other, i + 1);
 	process = build_process(&b, 10, 0);
 	for (uint32_t k = 0; k < 2; k++) {
 		thread = build_thread(&b, process, 10 + k, k * 10);
 		for (uint32_t i = 1; i <= 60; i++)
 			fah_writer_sample(b.w, thread, MS(8 * i), MS(i % 7 + 1), i % 3, i % 20 + 1);
+		for (uint32_t i = 1; i <= 10; i++) {
+			fah_writer_wait(b.w, thread, MS(48 * i), MS(40), MS(30), i, i);
+			fah_writer_states(b.w, thread, MS(48 * i), MS(20 * i), MS(5 * i));
+		}
 		fah_writer_drops(b.w, thread, MS(481), FAH_DROP_FAULT, 2, MS(8));
 		fah_writer_thread_end(b.w, thread, MS(490), MS(300));
 	}
@@ -141,7 +174,7 @@ static void made_up_records(void **state)
 		memcpy(data, FAH_CAPTURE_MAGIC, 8);
 		data[8] = FAH_CAPTURE_VERSION;
 		for (int records = 40; records--;) {
-			uint8_t *head = p, type = (uint8_t)(1 + build_random(&b) * 12);
+			uint8_t *head = p, type = (uint8_t)(1 + build_random(&b) * FAH_REC_STATES);
 
 			p += FAH_RECORD_HEAD;
 			for (int n = (int)(build_random(&b) * 30); n--;) {
