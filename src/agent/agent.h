@@ -9,6 +9,7 @@
 #ifndef FAH_AGENT_AGENT_H
 #define FAH_AGENT_AGENT_H
 
+#include "core/ahead.h"
 #include "core/err.h"
 #include "core/segment.h"
 #include "cpython/cpython.h"
@@ -92,15 +93,28 @@ struct fah_thread_state {
 	uint64_t pthread_id, tstate;
 	uint64_t start_mono_ns, last_cpu_ns;
 	uint64_t last_blocked;	 /* voluntary context switches at its last record */
+	uint64_t last_system_ns; /* the kernel's part of its CPU, up to its last record */
+	uint64_t owed_system_ns; /* of that, what no sample has got yet */
 	struct fah_chunk *chunk; /* owned, or NULL */
 	uint64_t chunk_time_ns;	 /* time of the chunk's last record, 0: none yet */
 	uint32_t n_last;	 /* the chunk's last sample, root first */
 	struct fah_id_frame {
 		uint32_t code, instr;
 	} last[FAH_PY_MAX_FRAMES], now[FAH_PY_MAX_FRAMES];
-	struct fah_mem mem; /* loads of this thread, with room below */
+	struct fah_mem mem;	/* loads of this thread, each for itself */
+	struct fah_ahead ahead; /* those of walks */
 	struct fah_py_walk walk;
-	uint8_t room[FAH_LOAD_ROOM];
+	uint32_t map; /* of the last sample's native stack; 0: it has none */
+	uint32_t n_pcs, n_last_pcs;
+	uint64_t pcs[FAH_NATIVE_MAX], sps[FAH_NATIVE_MAX]; /* innermost first */
+	bool loop[FAH_NATIVE_MAX];	   /* it is an evaluation loop, by its place on the stack */
+	uint64_t last_pcs[FAH_NATIVE_MAX]; /* the chunk's last, root first */
+	struct fah_stack_window {
+		struct fah_mem mem;
+		uint64_t addr;
+		uint32_t len;
+		uint8_t bytes[2048];
+	} window;
 	uint8_t text[8192]; /* scratch for names */
 };
 void fah_thread_begin(void);			   /* in the new thread: give it a timer */
@@ -162,6 +176,19 @@ bool fah_segment_closed(void);
 uint8_t *fah_record_begin(struct fah_thread_state *t, size_t max);
 void fah_record_commit(struct fah_thread_state *t, enum fah_seg_record type, uint8_t *end);
 void fah_chunk_release(struct fah_thread_state *t); /* its thread ends */
+
+/* usage.c: of the cpu_ns since the thread's last record. */
+struct fah_usage {
+	bool known;	    /* false: a sandbox forbids to ask */
+	bool ran_on;	    /* it never blocked */
+	uint64_t system_ns; /* the kernel's part */
+};
+void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usage *ret);
+
+/* native.c: the native stack of the interrupted code into t->pcs; t->map 0: no map of the code. */
+void fah_native_walk(struct fah_thread_state *t, const void *ucontext);
+/* Which of t->pcs are evaluation loops: by what t->walk has found on the C stack. */
+void fah_native_loops(struct fah_thread_state *t);
 
 /* sample.c */
 void fah_sample_take(void *ucontext);

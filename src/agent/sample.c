@@ -12,7 +12,6 @@
 #include "core/varint.h"
 
 #include <string.h>
-#include <sys/resource.h>
 #include <ucontext.h>
 
 #define DROP_MAX (4 * FAH_VARINT_MAX)
@@ -75,26 +74,28 @@ void fah_sample_thread_end(struct fah_thread_state *t, uint64_t cpu)
 }
 
 /* The interrupted instruction follows a system call: the tick came while the kernel was at work. */
-static bool in_kernel(const struct fah_thread_state *t, uint64_t pc, enum fah_code_owner owner)
+static bool in_kernel(struct fah_thread_state *t, uint64_t pc, enum fah_code_owner owner)
 {
 	uint8_t insn[FAH_ARCH_SYSCALL_INSN_LEN];
 
 	if (owner !=
 	    FAH_CODE_OTHER) /* code that stays mapped, and never starts with this very byte */
 		return fah_arch_is_syscall((const uint8_t *)(uintptr_t)pc - sizeof(insn));
-	return fah_load(&t->mem, pc - sizeof(insn), insn, sizeof(insn)) == 0 &&
+	return fah_load(&t->ahead.mem, pc - sizeof(insn), insn, sizeof(insn)) == 0 &&
 	       fah_arch_is_syscall(insn);
 }
 
-static uint32_t where(const struct fah_thread_state *t, uint64_t pc)
+static uint32_t where(struct fah_thread_state *t, uint64_t pc, const struct fah_usage *use,
+		      uint64_t cpu_ns)
 {
 	enum fah_code_owner owner = fah_modules_owner(pc);
+	uint32_t part = use->system_ns ? FAH_SAMPLE_SYSTEM_PART : 0;
 
-	if (in_kernel(t, pc, owner))
+	if (use->known ? part && use->system_ns == cpu_ns : in_kernel(t, pc, owner))
 		return FAH_IN_SYSTEM;
 	if (!t->walk.n_frames || t->walk.leaf_call || owner == FAH_CODE_OTHER)
-		return FAH_IN_NATIVE;
-	return FAH_IN_PYTHON;
+		return FAH_IN_NATIVE | part;
+	return FAH_IN_PYTHON | part;
 }
 
 /* The walk's frames as ids into t->now, root first. False: dropped for *ret_drop. */
@@ -109,14 +110,41 @@ static bool name_frames(struct fah_thread_state *t, enum fah_drop *ret_drop)
 		t->now[i].instr = f->instr;
 		if (!t->now[i].code)
 			return false;
+		t->now[i].code = t->now[i].code << 1 | (f->entry != 0);
 	}
 	return true;
 }
 
-static void write_sample(struct fah_thread_state *t, uint64_t mono, uint64_t cpu, uint32_t flags)
+/* The native stack behind the Python one, as what differs from the chunk's last sample. */
+static uint8_t *put_natives(struct fah_thread_state *t, uint8_t *p)
+{
+	uint32_t n = t->n_pcs, keep = 0, i;
+	uint64_t before = 0;
+
+	if (!t->map)
+		return p;
+	while (keep < n && keep < t->n_last_pcs &&
+	       (t->pcs[n - 1 - keep] << 1 | t->loop[n - 1 - keep]) == t->last_pcs[keep])
+		keep++;
+	p = fah_put_varint(p, t->map);
+	p = fah_put_varint(p, keep);
+	p = fah_put_varint(p, n - keep);
+	for (i = keep; i < n; i++) {
+		uint64_t pc = t->pcs[n - 1 - i] << 1 | t->loop[n - 1 - i];
+
+		p = fah_put_varint(p, fah_zigzag((int64_t)(pc - before)));
+		t->last_pcs[i] = before = pc;
+	}
+	t->n_last_pcs = n;
+	return p;
+}
+
+static void write_sample(struct fah_thread_state *t, uint64_t mono, uint64_t cpu,
+			 uint64_t system_ns, uint32_t flags)
 {
 	uint32_t n = t->walk.n_frames, keep = 0, i;
-	uint8_t *p = fah_record_begin(t, (5 + 2 * (size_t)n) * FAH_VARINT_MAX / 2 + 32);
+	uint8_t *p = fah_record_begin(t, (6 + 2 * (size_t)n) * FAH_VARINT_MAX / 2 + 32 +
+						 (t->map ? (t->n_pcs + 3) * FAH_VARINT_MAX : 0));
 
 	if (!p) {
 		write_drop(t, mono, cpu, FAH_DROP_NO_ROOM);
@@ -127,6 +155,8 @@ static void write_sample(struct fah_thread_state *t, uint64_t mono, uint64_t cpu
 		keep++;
 	p = put_times(t, p, mono, cpu);
 	p = fah_put_varint(p, flags);
+	if (flags & FAH_SAMPLE_SYSTEM_PART)
+		p = fah_put_varint(p, system_ns);
 	p = fah_put_varint(p, keep);
 	p = fah_put_varint(p, n - keep);
 	for (i = keep; i < n; i++) {
@@ -135,6 +165,7 @@ static void write_sample(struct fah_thread_state *t, uint64_t mono, uint64_t cpu
 		t->last[i] = t->now[i];
 	}
 	t->n_last = n;
+	p = put_natives(t, p);
 	times_written(t, mono, cpu);
 	fah_record_commit(t, FAH_SEG_SAMPLE, p);
 }
@@ -155,27 +186,21 @@ static struct fah_py_who who_of(const struct fah_thread_state *t, const ucontext
 	return who;
 }
 
-/* Whether the thread has blocked since its last record; 0 or FAH_SAMPLE_RAN_ON. */
-static uint32_t ran_on(struct fah_thread_state *t)
-{
-	struct rusage ru;
-	uint64_t before = t->last_blocked;
-
-	memset(&ru, 0, sizeof(ru));
-	FAH_SYS2(SYS_getrusage, RUSAGE_THREAD, &ru);
-	t->last_blocked = (uint64_t)ru.ru_nvcsw;
-	return t->last_blocked == before ? FAH_SAMPLE_RAN_ON : 0;
-}
-
 static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono, uint64_t cpu)
 {
 	uint64_t regs[REGISTERS];
 	struct fah_py_who who = who_of(t, uc, regs);
 	struct fah_segment_head *head;
 	enum fah_drop drop = FAH_DROP_FAULT;
-	uint32_t flags = ran_on(t);
+	uint64_t since = cpu > t->last_cpu_ns ? cpu - t->last_cpu_ns : 0;
+	struct fah_usage use;
+	uint32_t flags;
 
-	if (fah_py_running(&t->mem, &fah_agent.layout, fah_agent.runtime, &who, &t->tstate) < 0) {
+	fah_ahead_begin(&t->ahead);
+	fah_usage_since(t, since, &use);
+	flags = use.ran_on ? FAH_SAMPLE_RAN_ON : 0;
+	if (fah_py_running(&t->ahead.mem, &fah_agent.layout, fah_agent.runtime, &who, &t->tstate) <
+	    0) {
 		write_drop(t, mono, cpu, FAH_DROP_NO_STATE);
 		return;
 	}
@@ -184,7 +209,7 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 		t->walk.truncated = t->walk.recovered = t->walk.leaf_call = false;
 		flags |= FAH_SAMPLE_NO_PYTHON;
 	} else {
-		if (fah_py_walk_thread(&t->walk, &t->mem, &fah_agent.layout, t->tstate) < 0) {
+		if (fah_py_walk_thread(&t->walk, &t->ahead.mem, &fah_agent.layout, t->tstate) < 0) {
 			write_drop(t, mono, cpu, (enum fah_drop)t->walk.doubt);
 			return;
 		}
@@ -194,14 +219,15 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 		if (t->walk.c_entry >= who.sp && t->walk.c_entry < who.stack_end)
 			who.stack_end = t->walk.c_entry;
 		if (t->walk.n_frames &&
-		    fah_py_in_gc(&t->mem, &fah_agent.layout, t->tstate, &who, &fah_gc_code))
+		    fah_py_in_gc(&t->ahead.mem, &fah_agent.layout, t->tstate, &who, &fah_gc_code))
 			flags |= FAH_SAMPLE_IN_GC;
 	}
 	if (!name_frames(t, &drop)) {
 		write_drop(t, mono, cpu, drop);
 		return;
 	}
-	write_sample(t, mono, cpu, flags | where(t, who.pc));
+	fah_native_loops(t);
+	write_sample(t, mono, cpu, use.system_ns, flags | where(t, who.pc, &use, since));
 	head = fah_segment_head();
 	atomic_fetch_add_explicit(&head->samples, 1, memory_order_relaxed);
 	if (t->walk.recovered)
@@ -237,6 +263,7 @@ static void take_in_turn(const ucontext_t *uc, uint64_t mono)
 		return;
 	}
 	cpu = fah_now_thread_cpu();
+	fah_native_walk(t, uc);
 	take(t, uc, mono, cpu);
 	cost = fah_now_thread_cpu() - cpu;
 	note_cost(cost);

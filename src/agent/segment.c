@@ -294,7 +294,7 @@ uint8_t *fah_record_begin(struct fah_thread_state *t, size_t max)
 			t->chunk = NULL;
 			continue;
 		}
-		t->n_last = 0;
+		t->n_last = t->n_last_pcs = 0;
 		t->chunk_time_ns = 0;
 		write_thread_record(t);
 	}

@@ -215,9 +215,9 @@ static struct fah_thread_state *new_state(uint32_t tid, const struct fah_timer *
 	t->last_blocked = 0;
 	t->chunk = NULL;
 	t->chunk_time_ns = 0;
-	t->n_last = 0;
-	t->mem = fah_mem_self;
-	t->mem.ctx = (uint64_t)(uintptr_t)t->room;
+	t->n_last = t->n_last_pcs = 0;
+	fah_ahead_init(&t->ahead);
+	t->mem = t->ahead.under;
 	return t;
 }
 
@@ -290,7 +290,7 @@ void fah_thread_forked(void)
 		state->tid = (uint32_t)FAH_SYS0(SYS_gettid);
 		state->last_cpu_ns = 0;
 		state->last_blocked = 0;
-		state->n_last = 0;
+		state->n_last = state->n_last_pcs = 0;
 		state->chunk_time_ns = 0;
 		state->start_mono_ns = fah_now_mono();
 	}

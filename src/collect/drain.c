@@ -24,6 +24,7 @@ struct fah_drain {
 	struct fah_writer *w; /* borrowed */
 	uint64_t start_mono_ns;
 	struct fah_collected *processes;
+	struct fah_modules *modules; /* NULL: the processes are not ours to look at any more */
 	struct fah_drain_stats stats;
 };
 
@@ -61,6 +62,7 @@ void fah_drain_free(struct fah_drain *d)
 	if (!d)
 		return;
 	fah_collected_free_all(d->processes);
+	fah_modules_free(d->modules);
 	free(d->dir);
 	free(d);
 }
@@ -68,6 +70,12 @@ void fah_drain_free(struct fah_drain *d)
 const struct fah_drain_stats *fah_drain_stats(const struct fah_drain *d)
 {
 	return &d->stats;
+}
+
+int fah_drain_watch(struct fah_drain *d)
+{
+	d->modules = fah_modules_new(d->dir);
+	return d->modules ? 0 : FAH_ERR_NOMEM;
 }
 
 static uint64_t since_start(const struct fah_drain *d, uint64_t mono_ns)
@@ -128,6 +136,29 @@ static void find_segments(struct fah_drain *d)
 			define_process(d, p);
 }
 
+/* Tell the agent of code that the process has mapped since. */
+static void look_at(struct fah_drain *d, struct fah_collected *p)
+{
+	struct fah_segment_head *head;
+	uint32_t map;
+
+	if (!d->modules || p->done || p->seen_dead || !p->n_segments)
+		return;
+	map = fah_modules_look(d->modules, fah_collected_outer_pid(p));
+	head = fah_segment_map_head(&p->segments[0]);
+	p->looked = true;
+	if (map && atomic_load(&head->map) != map)
+		atomic_store_explicit(&head->map, map, memory_order_release);
+}
+
+void fah_drain_notice(struct fah_drain *d)
+{
+	find_segments(d);
+	for (struct fah_collected *p = d->processes; p; p = p->next)
+		if (!p->looked || fah_collected_misses_code(p))
+			look_at(d, p);
+}
+
 /* The record at *at below limit: its type, or -1 where none is whole. */
 static int next_record(const struct fah_chunk *c, uint32_t *at, uint32_t limit,
 		       const uint8_t **ret_payload, uint32_t *ret_len)
@@ -172,52 +203,17 @@ static void take_thread(struct fah_drain *d, struct fah_collected *p, struct fah
 	const uint8_t *name = fah_get_bytes(cur, n);
 
 	ctx->time_ns = 0;
-	ctx->n_nodes = 0;
+	ctx->stack.n_frames = ctx->stack.n_pcs = 0;
 	ctx->thread = cur->bad ? 0
 			       : fah_writer_thread(d->w, p->id, tid, since_start(d, start),
 						   (const char *)name, (size_t)n);
-}
-
-/* The stack of a sample: a node of the capture; false: code that was never described. */
-static bool take_stack(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-		       struct fah_cursor *cur, uint32_t *ret_node)
-{
-	uint64_t keep = fah_get_varint(cur), push = fah_get_varint(cur);
-	bool known = true;
-
-	if (cur->bad || keep > ctx->n_nodes || push > FAH_PY_MAX_FRAMES - keep)
-		return false;
-	ctx->n_nodes = (uint32_t)keep;
-	while (push--) {
-		uint32_t code = (uint32_t)fah_get_varint(cur),
-			 instr = (uint32_t)fah_get_varint(cur);
-		uint32_t parent = ctx->n_nodes ? ctx->nodes[ctx->n_nodes - 1] : 0;
-		uint32_t function = 0, line = 0;
-
-		if (!fah_codes_resolve(&p->codes, d->w, code, instr, &function, &line))
-			known = false;
-		ctx->nodes[ctx->n_nodes++] =
-			known ? fah_writer_node(d->w, parent, function, line) : parent;
-	}
-	*ret_node = ctx->n_nodes ? ctx->nodes[ctx->n_nodes - 1] : 0;
-	return known && !cur->bad;
-}
-
-/* The garbage collector's own frame, beneath the one that it was called from. */
-static uint32_t collector_node(struct fah_writer *w, uint32_t caller)
-{
-	static const char name[] = "<garbage collector>";
-	uint32_t function = fah_writer_other_function(
-		w, 0, fah_writer_string(w, name, sizeof(name) - 1), FAH_FUNCTION_RUNTIME);
-
-	return fah_writer_node(w, caller, function, 0);
 }
 
 static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 			int type, const uint8_t *payload, uint32_t len, bool write)
 {
 	struct fah_cursor cur = {payload, payload + len, false};
-	uint64_t time, cpu;
+	uint64_t time, cpu, system = 0;
 	uint32_t flags, node;
 	bool known;
 
@@ -235,13 +231,14 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 	switch (type) {
 	case FAH_SEG_SAMPLE:
 		flags = (uint32_t)fah_get_varint(&cur);
-		known = take_stack(d, p, ctx, &cur, &node);
+		if (flags & FAH_SAMPLE_SYSTEM_PART)
+			system = fah_get_varint(&cur);
+		known = fah_stack_take(&ctx->stack, &p->codes, d->modules, d->w, &cur, &flags,
+				       &d->stats.stacks, &node);
 		if (!write)
 			return;
 		if (known) {
-			if (flags & FAH_SAMPLE_IN_GC)
-				node = collector_node(d->w, node);
-			fah_writer_sample(d->w, ctx->thread, time, cpu, flags, node);
+			fah_writer_sample_part(d->w, ctx->thread, time, cpu, system, flags, node);
 			d->stats.samples++;
 		} else {
 			fah_writer_drops(d->w, ctx->thread, time, FAH_DROP_CODE, 1, cpu);
@@ -372,6 +369,8 @@ static void end_process(struct fah_drain *d, struct fah_collected *p)
 	reason[sizeof(reason) - 1] = 0;
 	end.reason = reason;
 	fah_writer_process_end(d->w, &end);
+	for (unsigned i = 0; i < FAH_NATIVE_STOPS; i++)
+		d->stats.native_stops[i] += atomic_load(&head->native_stops[i]);
 	d->stats.handler_ns += atomic_load(&head->handler_ns);
 	if (atomic_load(&head->handler_max_ns) > d->stats.handler_max_ns)
 		d->stats.handler_max_ns = atomic_load(&head->handler_max_ns);
@@ -397,6 +396,8 @@ void fah_drain_cycle(struct fah_drain *d)
 	for (p = d->processes; p; p = p->next)
 		if (!p->done && p->n_segments)
 			p->seen_dead = fah_collected_is_dead(d->processes, p);
+	for (p = d->processes; p; p = p->next)
+		look_at(d, p);
 	take_all(d);
 	for (p = d->processes; p; p = p->next) {
 		if (p->done || !p->seen_dead || !p->n_segments)

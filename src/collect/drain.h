@@ -6,6 +6,7 @@
 #define FAH_COLLECT_DRAIN_H
 
 #include "capture/writer.h"
+#include "collect/stack.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +16,9 @@ struct fah_drain; /* opaque */
 struct fah_drain_stats {
 	uint64_t samples, drops, processes,
 		unresolved; /* unresolved: samples whose code was never described */
-	uint64_t handler_ns, handler_max_ns; /* time that agents spent in their handlers */
+	struct fah_stack_stats stacks;
+	uint64_t native_stops[FAH_NATIVE_STOPS]; /* as in segments */
+	uint64_t handler_ns, handler_max_ns;	 /* time that agents spent in their handlers */
 	char refused[256]; /* reason of the first process that was refused; "" if none */
 };
 
@@ -25,6 +28,12 @@ struct fah_drain_stats {
  */
 int fah_drain_new(const char *session_dir, struct fah_writer *w, uint64_t start_mono_ns,
 		  struct fah_drain **ret);
+
+/* The processes live: keep them told of the code that they have mapped. 0 or FAH_ERR_NOMEM. */
+int fah_drain_watch(struct fah_drain *d);
+
+/* Look for new processes; cheap, to be called often. */
+void fah_drain_notice(struct fah_drain *d);
 
 /* Take everything that is there, flush the writer, then give the chunks back. */
 void fah_drain_cycle(struct fah_drain *d);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "collect/alive.h"
 #include "core/err.h"
+#include "native/unwind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,19 +147,35 @@ int fah_collected_add(struct fah_collected **list, const char *path)
 	return 0;
 }
 
+uint32_t fah_collected_outer_pid(struct fah_collected *p)
+{
+	if (!p->outer_pid)
+		p->outer_pid = fah_alive_outer_pid(p->pid_namespace, p->pid);
+	return p->outer_pid;
+}
+
 bool fah_collected_is_dead(const struct fah_collected *list, struct fah_collected *p)
 {
 	for (; list; list = list->next)
 		if (is_same_process(list, p->pid, p->pid_namespace) &&
 		    list->start_mono_ns > p->start_mono_ns)
 			return true; /* exec: the same pid is another program now */
-	if (!p->outer_pid)
-		p->outer_pid = fah_alive_outer_pid(p->pid_namespace, p->pid);
-	if (p->outer_pid)
+	if (fah_collected_outer_pid(p))
 		return fah_alive_is_gone(p->outer_pid);
 	/* in a namespace that we cannot look into */
 	return p->n_segments &&
 	       atomic_load(&fah_segment_map_head(&p->segments[0])->status) == FAH_AGENT_ENDED;
+}
+
+bool fah_collected_misses_code(struct fah_collected *p)
+{
+	uint64_t before = p->unmapped;
+
+	if (p->done || !p->n_segments)
+		return false;
+	p->unmapped = atomic_load(
+		&fah_segment_map_head(&p->segments[0])->native_stops[FAH_UNWIND_NO_MODULE]);
+	return p->unmapped != before;
 }
 
 void fah_collected_close(struct fah_collected *p, bool remove_files)

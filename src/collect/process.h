@@ -4,7 +4,7 @@
 #ifndef FAH_COLLECT_PROCESS_H
 #define FAH_COLLECT_PROCESS_H
 
-#include "collect/codes.h"
+#include "collect/stack.h"
 #include "core/segment.h"
 #include "cpython/cpython.h"
 
@@ -18,9 +18,7 @@ struct fah_chunk_ctx {
 	uint32_t skip;	  /* bytes that an earlier collector has written to the capture already */
 	uint32_t thread;  /* the capture's id, 0: none yet */
 	uint64_t time_ns;
-	uint32_t n_nodes;
-	uint32_t nodes[FAH_PY_MAX_FRAMES]; /* the last sample's path, root first; ids of the capture
-					    */
+	struct fah_stack_ctx stack; /* of the last sample */
 };
 
 struct fah_segment_map {
@@ -36,6 +34,8 @@ struct fah_collected {
 	uint64_t start_mono_ns;	     /* of segment 0 */
 	uint32_t id;		     /* the capture's */
 	bool seen_dead;		     /* once more drained, then done */
+	bool looked;		     /* its modules are known */
+	uint64_t unmapped; /* stacks that had ended in unknown code when that was asked last */
 	bool done;
 	struct fah_segment_map *segments;
 	uint32_t n_segments;
@@ -54,8 +54,12 @@ struct fah_chunk *fah_segment_map_chunk(const struct fah_segment_map *m, uint32_
 int fah_collected_add(struct fah_collected **list, const char *path);
 /* By the file's own name: the folder's may change (fah_session_end). */
 bool fah_collected_has(const struct fah_collected *list, const char *path);
+/* By which we know it; 0: it cannot be seen from here. */
+uint32_t fah_collected_outer_pid(struct fah_collected *p);
 /* The process is gone, or goes on as another program. */
 bool fah_collected_is_dead(const struct fah_collected *list, struct fah_collected *p);
+/* Whether stacks have ended in unknown code since this was asked last: modules were loaded. */
+bool fah_collected_misses_code(struct fah_collected *p);
 /* Unmap, close and remove its files. */
 void fah_collected_close(struct fah_collected *p, bool remove_files);
 void fah_collected_free_all(struct fah_collected *list);

@@ -21,6 +21,8 @@
 #define CYCLE_MS \
 	1000 /* what a kill of both sides can lose; blocks of a second keep the capture small */
 
+#define TICK_MS 20 /* how soon a new process is known */
+
 extern char **environ;
 
 static uint64_t now_ns(clockid_t clock)
@@ -133,18 +135,20 @@ static void forward(pid_t pid, const siginfo_t *si)
 static void wait_and_drain(pid_t pid, struct fah_drain *d, const sigset_t *signals, int *ret_status,
 			   struct rusage *ret_usage)
 {
-	const struct timespec cycle = {CYCLE_MS / 1000, CYCLE_MS % 1000 * 1000000l};
+	const struct timespec tick = {0, TICK_MS * 1000000l};
 	uint64_t last = now_ns(CLOCK_MONOTONIC);
 	siginfo_t si;
 
 	for (;;) {
-		if (sigtimedwait(signals, &si, &cycle) > 0)
+		if (sigtimedwait(signals, &si, &tick) > 0)
 			forward(pid, &si);
 		if (wait4(pid, ret_status, WNOHANG, ret_usage) == pid)
 			return;
 		if (now_ns(CLOCK_MONOTONIC) - last >= CYCLE_MS * 1000000ull) {
 			fah_drain_cycle(d);
 			last = now_ns(CLOCK_MONOTONIC);
+		} else {
+			fah_drain_notice(d);
 		}
 	}
 }
@@ -172,6 +176,23 @@ static void write_meta(struct fah_writer *w, const struct fah_session *s,
 }
 
 /* They are not waited for: what they do from here on is nobody's to see. */
+/* How many native stacks were joined with the Python ones, and how the walks over them ended. */
+static void write_native(struct fah_writer *w, const struct fah_drain_stats *stats)
+{
+	char text[FAH_NATIVE_STOPS * 24];
+	size_t n = 0;
+
+	snprintf(text, sizeof(text), "%llu %llu %llu %llu",
+		 (unsigned long long)stats->stacks.joined, (unsigned long long)stats->stacks.partly,
+		 (unsigned long long)stats->stacks.unjoined,
+		 (unsigned long long)stats->stacks.without);
+	fah_writer_meta(w, "native_stacks", text);
+	for (unsigned i = 0; i < FAH_NATIVE_STOPS; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%llu", i ? " " : "",
+				      (unsigned long long)stats->native_stops[i]);
+	fah_writer_meta(w, "native_stops", text);
+}
+
 static void write_outlived(struct fah_writer *w, unsigned n)
 {
 	char text[16];
@@ -208,6 +229,8 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 	start = now_ns(CLOCK_MONOTONIC);
 	write_meta(w, s, opt, start, start_real);
 	err = fah_drain_new(s->dir, w, start, &d);
+	if (err == 0)
+		err = fah_drain_watch(d);
 	if (err < 0)
 		return err;
 
@@ -233,6 +256,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 		fah_drain_finish(d);
 		r->stats = *fah_drain_stats(d);
 		write_outlived(w, outlived);
+		write_native(w, fah_drain_stats(d));
 		r->capture_err = fah_writer_finish(w, &r->end, &r->loss);
 		r->capture_errno = errno;
 	}

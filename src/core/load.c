@@ -79,22 +79,32 @@ static int read_one(const struct fah_piece *piece)
 	return got == (long)piece->len;
 }
 
+int fah_load_gather(const struct fah_piece *pieces, int n, void *to, size_t total)
+{
+	long got = copy_pieces(pieces, n, to, total);
+	int i;
+
+	if (got == -ENOSYS || got == -EPERM || got == -EACCES)
+		return -1;
+	for (i = 0; i < n && got >= (long)pieces[i].len; i++)
+		got -= (long)pieces[i].len;
+	return i;
+}
+
 /* All by one system call, through room; what cannot be read that way is left to read_one. */
 static int gather(uint8_t *room, const struct fah_piece *pieces, int n)
 {
 	size_t total = 0;
-	long got;
-	int i;
+	int i, got;
 
 	for (i = 0; i < n; i++)
 		total += pieces[i].len;
 	if (total > FAH_LOAD_ROOM)
 		return 0;
-	got = copy_pieces(pieces, n, room, total);
-	for (i = 0; i < n && got >= (long)pieces[i].len; i++) {
+	got = fah_load_gather(pieces, n, room, total);
+	for (i = 0; i < got; i++) {
 		memcpy(pieces[i].dst, room, pieces[i].len);
 		room += pieces[i].len;
-		got -= (long)pieces[i].len;
 	}
 	return i;
 }

@@ -42,6 +42,13 @@ extern const struct fah_mem fah_mem_self;
  */
 void fah_mem_self_pid(uint32_t pid);
 
+/*
+ * All pieces of this process into `to`, one behind the other (their dst is not used; total is the
+ * sum of their lengths), by one system call. How many are whole before the first that could not be
+ * read; -1: a sandbox refuses the call.
+ */
+int fah_load_gather(const struct fah_piece *pieces, int n, void *to, size_t total);
+
 /* 0 or FAH_ERR_FAULT. */
 static inline int fah_load(const struct fah_mem *mem, uint64_t addr, void *dst, size_t len)
 {

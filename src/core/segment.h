@@ -29,6 +29,8 @@
 #define FAH_SEGMENTS_MAX 64u /* a process; beyond that samples are dropped and counted */
 #define FAH_CMDLINE_MAX 1024u
 #define FAH_REASON_MAX 256u
+#define FAH_NATIVE_STOPS 8u
+#define FAH_NATIVE_MAX 192u /* native frames of a sample: the innermost ones */
 
 enum fah_chunk_state {
 	FAH_CHUNK_FREE = 0,
@@ -95,6 +97,12 @@ struct fah_segment_head {
 	uint64_t end_mono_ns, user_ns, system_ns, max_rss_kb;
 	uint32_t cmdline_len;
 	uint32_t pid_namespace; /* its inode; 0: not known. pid and ppid are those inside it */
+	/* set by the collector: the newest map of this process's code (native/map_file.h); 0: none
+	 */
+	_Atomic uint32_t map;
+	uint32_t reserved;
+	/* native stacks by how they ended: enum fah_unwind_stop */
+	_Atomic uint64_t native_stops[FAH_NATIVE_STOPS];
 	char cmdline[FAH_CMDLINE_MAX]; /* NUL-separated, as in /proc */
 	char reason[FAH_REASON_MAX];
 };
@@ -117,10 +125,12 @@ enum fah_seg_record {
 	FAH_SEG_CODE_LINES = 3,
 	/* time since the chunk's last time (ns; the first: absolute mono ns), thread CPU since the
 	 * thread's last record (ns), flags (enum fah_sample_flag), keep, push, push times { code
-	 * id, instr + 1 }: the stack is the first `keep` frames (from the root) of this chunk's
-	 * last sample, then the pushed ones, root first. instr + 1 is 0 for a frame that has not
-	 * started. With FAH_SAMPLE_SYSTEM_PART the kernel's part of the CPU (ns) stands before
-	 * keep. */
+	 * id << 1 | entered from C, instr + 1 }: the stack is the first `keep` frames (from the
+	 * root) of this chunk's last sample, then the pushed ones, root first. instr + 1 is 0 for a
+	 * frame that has not started. With FAH_SAMPLE_SYSTEM_PART the kernel's part of the CPU (ns)
+	 * stands before keep. Then, where the agent has a map of the process's code: its number,
+	 * keep, push, push times { zigzag(x - the last pushed one's) }, x = address << 1 | it
+	 * is an evaluation loop by its place on the stack: the native stack, root first. */
 	FAH_SEG_SAMPLE = 4,
 	/* time and CPU as in SAMPLE, enum fah_drop: CPU that has no stack */
 	FAH_SEG_DROP = 5,

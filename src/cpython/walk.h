@@ -16,7 +16,8 @@
 #define FAH_PY_HINT_SLOTS 4096 /* where to find them: a power of two */
 #define FAH_PY_CODES 256       /* code objects held at once */
 #define FAH_PY_CODE_BYTES 256  /* most of a PyCodeObject's head */
-#define FAH_PY_FAR 32	       /* such frames held at once; below FAH_PIECES_MAX */
+#define FAH_PY_LOOPS 192
+#define FAH_PY_FAR 32	 /* such frames held at once; below FAH_PIECES_MAX */
 #define FAH_PY_BATCH 24	 /* frames whose code is read at once; twice that below FAH_PIECES_MAX */
 #define FAH_PY_TEXTS 256 /* heads of names and file names known in a walk */
 #define FAH_PY_TEXT_BYTES 64 /* of such a head, from its length on */
@@ -62,6 +63,11 @@ struct fah_py_walk {
 	bool recovered;
 	uint64_t c_entry; /* 3.11+: where on the C stack the innermost frame's evaluation loop
 			     stands; 0: not known */
+
+	/* 3.11+: a place on the C stack of each evaluation loop, innermost first, one for each
+	 * frame with `entry`; 0: not known. n_loops counts on where there are more. */
+	uint32_t n_loops;
+	uint64_t loops[FAH_PY_LOOPS];
 
 	/* Tests only: leave a check out, to show that it is needed. */
 	uint32_t test_skip; /* enum fah_py_test_skip */

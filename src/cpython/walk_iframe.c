@@ -220,16 +220,21 @@ static int add_pending(struct fah_py_walk *w, uint64_t addr, const uint8_t *raw,
 
 /* C code called the frame before; previous: the frame that was current then. 3.11, 3.12: so the
  * older C frame must say too. */
-static int pass_boundary(struct fah_py_walk *w, uint64_t previous)
+static int pass_boundary(struct fah_py_walk *w, uint64_t previous, uint64_t shim)
 {
 	const struct fah_py_layout *l = w->layout;
 	const uint8_t *raw;
 	uint64_t current;
+	bool cframes = l->frames_kind == FAH_PY_FRAMES_CFRAME && !w->no_cframes;
 
 	w->boundary = w->ends_well = true;
-	if (w->n_pending > 0)
+	if (w->n_pending > 0 && !w->pending[w->n_pending - 1].entry) {
 		w->pending[w->n_pending - 1].entry = 1;
-	if (l->frames_kind != FAH_PY_FRAMES_CFRAME || w->no_cframes)
+		if (w->n_loops < FAH_PY_LOOPS)
+			w->loops[w->n_loops] = cframes ? w->cframe : shim;
+		w->n_loops++;
+	}
+	if (!cframes)
 		return 0;
 	raw = fah_py_far_read(w, w->cframe_previous, l->gen_iframe, l->f_localsplus);
 	if (raw == NULL)
@@ -265,7 +270,7 @@ static int step_stack(struct fah_py_walk *w, uint64_t addr, uint8_t top_gap, uin
 	w->at_top = w->boundary = false;
 	*ret_previous = fah_py_u64(raw + l->f_previous);
 	if (l->f_is_entry != 0 && raw[l->f_is_entry])
-		return pass_boundary(w, *ret_previous);
+		return pass_boundary(w, *ret_previous, 0);
 	return 0;
 }
 
@@ -284,7 +289,7 @@ static int step_far(struct fah_py_walk *w, uint64_t addr, uint64_t *ret_previous
 	if (frame[l->f_owner] >= l->owner_shim && w->c_entry == 0)
 		w->c_entry = addr;
 	if (frame[l->f_owner] >= l->owner_shim)
-		return pass_boundary(w, *ret_previous);
+		return pass_boundary(w, *ret_previous, addr);
 	if (frame[l->f_owner] != 1)
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 	if (!fah_py_is_gen(w, fah_py_u64(raw + l->ob_type)))
@@ -296,7 +301,7 @@ static int step_far(struct fah_py_walk *w, uint64_t addr, uint64_t *ret_previous
 	if (err < 0)
 		return err;
 	if (l->f_is_entry != 0 && frame[l->f_is_entry])
-		return pass_boundary(w, *ret_previous);
+		return pass_boundary(w, *ret_previous, 0);
 	return 0;
 }
 

@@ -9,8 +9,7 @@
  * time is shared among the waits in it in proportion to their waited time. They get as much as they
  * waited, and never more than is idle; waits that stand for the whole bucket, and were most of it,
  * get all of its idle time but for what the kernel calls ready, since the main thread was nowhere
- * else. A stretch may also be seconds of work with a short wait at its end, where the thread was
- * seen: then a wait of up to LAST_NS lies there, and what is beyond it anywhere. A sample's CPU
+ * else. (A stretch may also be seconds of work with a short wait at its end.) A sample's CPU
  * may lie a period beside its true place and over a bucket's edge, so up to CARRY of idle time or
  * of waiting that found no partner may meet one in the next bucket.
  *
@@ -27,7 +26,6 @@
 #define CARRY_MIN_NS 10e6
 #define CARRY_PERIODS 2.0
 #define MOST 0.5
-#define LAST_NS 40e6
 
 struct idle {
 	struct fah_timeline *t;
@@ -37,16 +35,6 @@ struct idle {
 	struct fah_map by_place;       /* node, reason -> index into the profile's waits[] */
 	size_t cap_waits;
 };
-
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double positive(double x)
-{
-	return x > 0 ? x : 0;
-}
 
 /* A stretch in coarse buckets, cut to the run; what of it lies inside, 0 to 1. */
 struct part {
@@ -74,32 +62,11 @@ static bool is_main(const struct fah_profile *p, uint32_t i)
 	return i == 0;
 }
 
-/* Waiting that lies evenly in a part of the run. */
-struct piece {
-	struct part part;
-	double waited_ns; /* inside the run */
-	bool most;	  /* it is most of the stretch */
-};
-
-/* Where an item's waiting lies; at most two pieces. */
-static int pieces_of(const struct fah_timeline *t, const struct fah_wait_item *item,
-		     struct piece out[2])
+static struct part part_of_wait(const struct fah_timeline *t, const struct fah_wait_item *item)
 {
-	double end = fah_time_ns(item->time_ns), length = fah_time_ns(item->length_ns);
-	double waited = fah_time_ns(item->waited_ns), last = least(waited, LAST_NS);
-	int n = 0;
+	double end = fah_time_ns(item->time_ns);
 
-	out[0] = (struct piece){part_of(t, end - length, end), waited, true};
-	if (waited < MOST * length) {
-		out[0].part = part_of(t, end - last, end);
-		out[0].waited_ns = last;
-		out[0].most = false;
-		out[1] = (struct piece){part_of(t, end - length, end - last), waited - last, false};
-		n = waited > last;
-	}
-	for (int i = 0; i <= n; i++)
-		out[i].waited_ns *= out[i].part.inside;
-	return n + 1;
+	return part_of(t, end - fah_time_ns(item->length_ns), end);
 }
 
 static void spread_waits(struct idle *d, uint32_t thread)
@@ -107,20 +74,17 @@ static void spread_waits(struct idle *d, uint32_t thread)
 	struct fah_timeline *t = d->t;
 	struct fah_wait_iter it = fah_wait_begin(t->in, thread);
 	struct fah_wait_item item;
-	struct piece pieces[2];
 
 	while (fah_wait_next(&it, &item)) {
-		int n = pieces_of(t, &item, pieces);
+		struct part s = part_of_wait(t, &item);
+		double in = s.inside * t->per_ns;
 
-		for (const struct piece *s = pieces; s < pieces + n; s++) {
-			if (!(s->part.inside > 0))
-				continue;
-			fah_buckets_spread(&d->waited, s->part.from, s->part.to,
-					   s->waited_ns * t->per_ns);
-			if (s->most)
-				fah_buckets_spread(&d->covered, s->part.from, s->part.to,
-						   (s->part.to - s->part.from) * t->ratio);
-		}
+		if (!(in > 0))
+			continue;
+		fah_buckets_spread(&d->waited, s.from, s.to, fah_time_ns(item.waited_ns) * in);
+		if (fah_time_ns(item.waited_ns) >= MOST * fah_time_ns(item.length_ns))
+			fah_buckets_spread(&d->covered, s.from, s.to,
+					   fah_time_ns(item.length_ns) * in);
 	}
 }
 
@@ -139,6 +103,16 @@ static void spread_states(struct idle *d, uint32_t thread)
 		fah_buckets_spread(&d->cpu, s.from, s.to, fah_time_ns(step.cpu_ns) * in);
 		fah_buckets_spread(&d->ready, s.from, s.to, fah_time_ns(step.ready_ns) * in);
 	}
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double positive(double x)
+{
+	return x > 0 ? x : 0;
 }
 
 static double carry_most(const struct fah_timeline *t)
@@ -209,20 +183,18 @@ static int give_waits(struct idle *d, uint32_t thread)
 	struct fah_timeline *t = d->t;
 	struct fah_wait_iter it = fah_wait_begin(t->in, thread);
 	struct fah_wait_item item;
-	struct piece pieces[2];
 
 	while (fah_wait_next(&it, &item)) {
-		uint32_t node = item.node < t->p->n_nodes ? item.node : 0;
-		uint32_t reason = item.reason < FAH_WAIT_COUNT ? item.reason : FAH_WAIT_UNKNOWN;
-		double seconds = 0;
-		int n = pieces_of(t, &item, pieces), err;
+		struct part s = part_of_wait(t, &item);
+		double seconds = fah_time_ns(item.waited_ns) * 1e-9 * s.inside *
+				 fah_buckets_scale(&d->waited, s.from, s.to);
+		int err;
 
-		for (const struct piece *s = pieces; s < pieces + n; s++)
-			seconds += s->waited_ns * 1e-9 *
-				   fah_buckets_scale(&d->waited, s->part.from, s->part.to);
 		if (!(seconds > 0))
 			continue;
-		err = add_cost(d, node, reason, seconds);
+		err = add_cost(d, item.node < t->p->n_nodes ? item.node : 0,
+			       item.reason < FAH_WAIT_COUNT ? item.reason : FAH_WAIT_UNKNOWN,
+			       seconds);
 		if (err < 0)
 			return err;
 	}

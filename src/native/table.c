@@ -50,7 +50,7 @@ static bool rows_are_sound(const struct fah_table *t)
 	return !t->n_rows || t->rows[t->n_rows - 1].rule == 0;
 }
 
-int fah_table_open(const void *bytes, size_t len, struct fah_table *ret)
+int fah_table_attach(const void *bytes, size_t len, struct fah_table *ret)
 {
 	const struct fah_table_head *head = bytes;
 	const uint8_t *p = (const uint8_t *)bytes + sizeof(*head);
@@ -65,8 +65,7 @@ int fah_table_open(const void *bytes, size_t len, struct fah_table *ret)
 	       ((uint64_t)head->n_buckets + 1) * 4 +
 	       (uint64_t)head->n_rows * sizeof(struct fah_row);
 	if (!head->n_rules || head->n_rules > FAH_TABLE_RULES_MAX || head->shift > 31 ||
-	    head->key_len > FAH_TABLE_KEY_MAX || ((body + 7) & ~7ull) != len - sizeof(*head) ||
-	    fah_table_sum(p, len - sizeof(*head)) != head->sum)
+	    head->key_len > FAH_TABLE_KEY_MAX || ((body + 7) & ~7ull) != len - sizeof(*head))
 		return FAH_ERR_DAMAGED;
 
 	t.n_rules = head->n_rules;
@@ -81,7 +80,19 @@ int fah_table_open(const void *bytes, size_t len, struct fah_table *ret)
 	for (uint32_t i = 0; i < t.n_rules; i++)
 		if (!rule_is_sound(&t.rules[i]))
 			return FAH_ERR_DAMAGED;
-	if (!rows_are_sound(&t))
+	*ret = t;
+	return 0;
+}
+
+int fah_table_open(const void *bytes, size_t len, struct fah_table *ret)
+{
+	const struct fah_table_head *head = bytes;
+	struct fah_table t;
+	int err = fah_table_attach(bytes, len, &t);
+
+	if (err < 0)
+		return err;
+	if (fah_table_sum(head + 1, len - sizeof(*head)) != head->sum || !rows_are_sound(&t))
 		return FAH_ERR_DAMAGED;
 	*ret = t;
 	return 0;

@@ -92,18 +92,27 @@ struct fah_table {
  */
 int fah_table_open(const void *bytes, size_t len, struct fah_table *ret);
 
+/*
+ * The same without a look at the rows: for bytes that our own collector has just written, mapped in
+ * a target whose pages we don't want to touch without need. Wrong rows give wrong rules, never a
+ * load out of bounds.
+ */
+int fah_table_attach(const void *bytes, size_t len, struct fah_table *ret);
+
 /* len is a multiple of 8. */
 uint64_t fah_table_sum(const void *bytes, size_t len);
 
 /* The rule at a pc that counts from the module's base. Never NULL. */
 static inline const struct fah_rule *fah_table_find(const struct fah_table *t, uint64_t pc)
 {
-	uint32_t lo, hi, mid;
+	uint32_t lo, hi, mid, rule;
 
 	if (pc >> t->shift >= t->n_buckets)
 		return &t->rules[0];
 	lo = t->index[pc >> t->shift];
 	hi = t->index[(pc >> t->shift) + 1];
+	if (lo > hi || hi > t->n_rows)
+		return &t->rules[0];
 	while (lo < hi) { /* the first row that begins behind pc */
 		mid = lo + (hi - lo) / 2;
 		if (t->rows[mid].pc <= pc)
@@ -111,7 +120,8 @@ static inline const struct fah_rule *fah_table_find(const struct fah_table *t, u
 		else
 			hi = mid;
 	}
-	return lo ? &t->rules[t->rows[lo - 1].rule] : &t->rules[0];
+	rule = lo ? t->rows[lo - 1].rule : 0;
+	return &t->rules[rule < t->n_rules ? rule : 0];
 }
 
 #endif

@@ -196,7 +196,8 @@ static bool to_caller(const struct fah_unwind_modules *mods, const struct fah_st
 }
 
 int fah_unwind(const struct fah_unwind_modules *mods, const struct fah_regs *regs,
-	       const struct fah_stack *stack, uint64_t *pcs, int max, struct fah_unwind_result *ret)
+	       const struct fah_stack *stack, uint64_t *pcs, uint64_t *sps, int max,
+	       struct fah_unwind_result *ret)
 {
 	struct walk w = {.regs = *regs, .stack = *stack, .exact = true};
 	enum fah_unwind_stop stop = FAH_UNWIND_LIMIT;
@@ -205,6 +206,8 @@ int fah_unwind(const struct fah_unwind_modules *mods, const struct fah_regs *reg
 	while (n < max) {
 		uint64_t at = w.regs.pc - !w.exact;
 
+		if (sps)
+			sps[n] = w.regs.r[FAH_REG_SP];
 		pcs[n++] = at;
 		if (!to_caller(mods, stack, &w, at, &stop))
 			break;

@@ -98,10 +98,11 @@ struct fah_unwind_result {
  * Up to max frames, innermost first; returns how many (at least 1 where max >= 1). pcs are places
  * to look up: the pc itself for the innermost frame and for one that a signal interrupted, for the
  * others the last byte of the call, so that a call at a function's very end is not taken for the
- * next one's. A signal's return code is a frame of its own.
+ * next one's. A signal's return code is a frame of its own. sps (NULL: not wanted) gets each
+ * frame's sp: what lies on the stack from there to the next frame's is that frame's.
  */
 int fah_unwind(const struct fah_unwind_modules *mods, const struct fah_regs *regs,
-	       const struct fah_stack *stack, uint64_t *pcs, int max,
+	       const struct fah_stack *stack, uint64_t *pcs, uint64_t *sps, int max,
 	       struct fah_unwind_result *ret);
 
 #endif

@@ -19,10 +19,14 @@ def test_collections(program, python, tmp_path):
     shown = {"collecting": 0.0, "finalising": 0.0, "working": 0.0}
     callers = set()
     for _thread, _time, spent, flags, node in it.samples:
-        path = [f.name for f, _line in it.path(node)]
+        frames = it.path(node)
+        path = [f.name for f, _line in frames]
         assert (flags & IN_GC != 0) == (COLLECTOR in path), (flags, path)
         if flags & IN_GC:
-            assert path[-1] == COLLECTOR or path[0] == COLLECTOR, path
+            # below the innermost Python frame, with only native code inside it
+            at = path.index(COLLECTOR)
+            assert frames[at + 1][0].kind == 0, path
+            assert all(f.kind == 1 for f, _line in frames[:at]), path
             shown["collecting"] += spent / 1e9
             callers.update(path)
         elif "finalise" in path:

@@ -112,7 +112,7 @@ def test_every_function_of_a_victim_says_who_calls_it(name):
 
 
 def test_the_reader_reads_the_golden_file_as_the_document_explains_it():
-    it = capture.read(capture.FORMAT.parents[1] / "tests" / "golden" / "v1.fah")
+    it = capture.read(capture.FORMAT.parents[1] / "tests" / "golden" / "v2.fah")
     assert it.complete and it.cut == 0
     assert it.meta["command"] == "python3 advanced.py --size 3"
     first = [(cpu, flags & 31, node) for thread, _, cpu, flags, node in it.samples if thread == 1]
@@ -124,7 +124,7 @@ def record(kind, payload):
 
 
 def test_the_reader_stops_at_damage_and_says_how_much_is_cut():
-    head = capture.MAGIC + struct.pack("<II", 1, 0)
+    head = capture.MAGIC + struct.pack("<II", 2, 0)
     whole = record(capture.STRING, b"\x03abc")
     broken = bytearray(record(capture.STRING, b"\x03def"))
     broken[-1] ^= 1
@@ -134,4 +134,4 @@ def test_the_reader_stops_at_damage_and_says_how_much_is_cut():
     with pytest.raises(capture.Damaged):
         capture.parse(b"not a capture at all")
     with pytest.raises(capture.Damaged):
-        capture.parse(head + record(capture.FUNCTION, b"\x09\x00\x00\x01"))
+        capture.parse(head + record(capture.FUNCTION, b"\x09\x00\x00\x01\x00"))

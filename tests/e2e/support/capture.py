@@ -7,7 +7,7 @@ trusting the tool's own reader.
 import re
 import struct
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Dict, List, Tuple
 
@@ -120,6 +120,15 @@ class Capture:
             out.append((self.functions[function], line))
             node = parent
         return out
+
+    def of_python(self) -> "Capture":
+        """The same without native frames and the interpreter's own work."""
+        nearest, nodes = [0], [(0, 0, 0)]  # by node: itself or the next Python frame outwards
+        for node, (parent, function, line) in enumerate(self.nodes[1:], 1):
+            nearest.append(nearest[parent] if self.functions[function].kind else node)
+            nodes.append((nearest[parent], function, line))
+        samples = [sample[:4] + (nearest[sample[4]],) for sample in self.samples]
+        return replace(self, nodes=nodes, samples=samples)
 
     def dropped(self) -> int:
         """Either account may be behind where a process was killed; the larger is the honest one."""

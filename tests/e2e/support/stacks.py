@@ -152,6 +152,7 @@ def check_frame(function: Function, line: int, caller: Optional[Function]) -> Op
 
 def impossible(capture: Capture) -> List[str]:
     """Every stack that cannot be, in words; empty is what the tests want."""
+    capture = capture.of_python()
     verdicts: Dict[Tuple[int, bool], Optional[str]] = {}
 
     def verdict(node: int, whole: bool) -> Optional[str]:

@@ -83,14 +83,14 @@ int fah_py_bytes_span(const struct fah_mem *mem, const struct fah_py_layout *lay
 
 uint8_t *fah_record_begin(struct fah_thread_state *t, size_t max)
 {
-	if (max >= sizeof(t->room))
+	if (max >= sizeof(t->ahead.room))
 		abort();
-	return t->room;
+	return t->ahead.room;
 }
 
 void fah_record_commit(struct fah_thread_state *t, enum fah_seg_record type, uint8_t *end)
 {
-	struct fah_cursor c = {t->room, end, false};
+	struct fah_cursor c = {t->ahead.room, end, false};
 	uint64_t id = fah_get_varint(&c), code = (uint64_t)fah_unzigzag(fah_get_varint(&c));
 
 	if (type == FAH_SEG_CODE && id < IDS)

@@ -120,7 +120,7 @@ static void put_sample(struct seg *s, unsigned i, uint64_t time, uint32_t keep, 
 	p = fah_put_varint(p, 0);
 	p = fah_put_varint(p, keep);
 	p = fah_put_varint(p, 1);
-	p = fah_put_varint(p, code);
+	p = fah_put_varint(p, code << 1 | 1);
 	p = fah_put_varint(p, 1);
 	put(s, i, FAH_SEG_SAMPLE, buf, (size_t)(p - buf));
 }

@@ -408,28 +408,6 @@ static void short_wait_after_work(void **state)
 	fah_profile_free(p);
 }
 
-/* 3 s of work without a pause, then 1 s of sleep whose first 18 ms were seen with the work. */
-static void sleep_seen_late(void **state)
-{
-	struct program r;
-	struct fah_profile *p;
-	uint32_t work, nap;
-
-	(void)state;
-	program_begin(&r);
-	work = line(&r, 2);
-	nap = line(&r, 3);
-	run(&r, r.main, 0, 3000, work);
-	fah_writer_wait(r.b.w, r.main, MS(3018), MS(3018), MS(18), FAH_WAIT_SLEEP, nap);
-	block(&r, r.main, 3018, 4000, 982, FAH_WAIT_SLEEP, nap);
-	fah_writer_thread_end(r.b.w, r.main, MS(4000), MS(3000));
-	p = build_load(&r.b, 4000, 3000);
-	add_up(p);
-	near(ran(p, work), 3, 1e-3);
-	near(waited(p, nap), 1, 1e-3);
-	fah_profile_free(p);
-}
-
 /* No END, no THREAD_END: everything up to the last record, which is a wait. */
 static void cut_capture(void **state)
 {
@@ -511,7 +489,6 @@ int main(void)
 		cmocka_unit_test(no_core),
 		cmocka_unit_test(ready_beside_waiting),
 		cmocka_unit_test(short_wait_after_work),
-		cmocka_unit_test(sleep_seen_late),
 		cmocka_unit_test(cut_capture),
 		cmocka_unit_test(impossible),
 		cmocka_unit_test(replaced_by_exec),

@@ -1,0 +1,362 @@
+/* modules.c - see modules.h. All files are somebody else's: src/native takes no byte on trust. */
+#include "collect/modules.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "core/err.h"
+#include "native/map_file.h"
+#include "native/symbols.h"
+#include "native/table_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAPS_MAX (64u << 20)		/* bytes of /proc/PID/maps */
+#define EVAL "_PyEval_EvalFrameDefault" /* also the head of its compiler-made parts' names */
+
+/* A file that some process runs code of. */
+struct module {
+	struct module *next;
+	char *path;
+	uint64_t dev, ino; /* 0, 0: the vdso */
+	enum fah_module_kind kind;
+	struct fah_elf *elf; /* NULL: it cannot be read */
+	struct fah_symbols symbols;
+	bool has_symbols;
+	struct fah_table_bytes table;
+};
+
+struct mapped {
+	uint64_t start, end, base;
+	struct module *module;
+};
+
+struct map {
+	struct mapped *list; /* by start */
+	size_t n;
+};
+
+struct fah_modules {
+	char *dir, *cache;
+	struct module *modules;
+	struct map *maps; /* by number - 1 */
+	uint32_t n_maps;
+};
+
+struct fah_modules *fah_modules_new(const char *session_dir)
+{
+	struct fah_modules *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->dir = strdup(session_dir);
+	if (!m->dir) {
+		free(m);
+		return NULL;
+	}
+	if (fah_table_cache_dir(&m->cache) < 0)
+		m->cache = NULL; /* nowhere to keep tables: they are made anew each time */
+	return m;
+}
+
+static void module_free(struct module *mod)
+{
+	fah_elf_free(mod->elf);
+	fah_symbols_release(&mod->symbols);
+	free(mod->table.bytes);
+	free(mod->path);
+	free(mod);
+}
+
+void fah_modules_free(struct fah_modules *m)
+{
+	struct module *next;
+
+	if (!m)
+		return;
+	for (; m->modules; m->modules = next) {
+		next = m->modules->next;
+		module_free(m->modules);
+	}
+	for (uint32_t i = 0; i < m->n_maps; i++)
+		free(m->maps[i].list);
+	free(m->maps);
+	free(m->cache);
+	free(m->dir);
+	free(m);
+}
+
+/* The C library and what belongs to it: work that Python code has done, not code of somebody. */
+static bool is_runtime(const char *path)
+{
+	static const char *const names[] = {"libc.so.",	   "libc-2.",  "libm.so.",  "libm-2.",
+					    "libpthread",  "ld-linux", "ld-2.",	    "ld-musl",
+					    "libdl.so.",   "libdl-2.", "librt.so.", "librt-2.",
+					    "libgcc_s.so."};
+	const char *name = fah_basename(path);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static void read_symbols(struct module *mod)
+{
+	if (mod->has_symbols)
+		return;
+	mod->has_symbols = true;
+	if (mod->elf && fah_symbols_read(mod->elf, &mod->symbols) < 0)
+		memset(&mod->symbols, 0, sizeof(mod->symbols));
+	if (mod->kind != FAH_MODULE_OTHER)
+		return;
+	for (size_t i = 0; i < mod->symbols.n; i++)
+		if (!strcmp(mod->symbols.symbols[i].name, EVAL))
+			mod->kind = FAH_MODULE_INTERPRETER;
+}
+
+/* As process pid sees the path: it may live in another root. The inode says whether it is that
+ * file; device numbers differ between the two on some file systems. */
+static int open_of(uint32_t pid, const char *path, uint64_t ino, struct fah_elf **ret)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf seen = FAH_STRBUF_INIT;
+	int err;
+
+	fah_strbuf_addf(&seen, "/proc/%" PRIu32 "/root%s", pid, path);
+	if (seen.failed)
+		return FAH_ERR_NOMEM;
+	err = fah_elf_open(fah_strbuf_str(&seen), ret);
+	if (err < 0)
+		err = fah_elf_open(path, ret);
+	if (err == 0 && (*ret)->ino != ino) {
+		fah_elf_free(*ret);
+		*ret = NULL;
+		return FAH_ERR_FORMAT;
+	}
+	return err;
+}
+
+static struct module *find_module(struct fah_modules *m, uint32_t pid, const char *path,
+				  uint64_t dev, uint64_t ino)
+{
+	struct module *mod;
+
+	for (mod = m->modules; mod; mod = mod->next)
+		if (mod->dev == dev && mod->ino == ino && !strcmp(mod->path, path))
+			return mod;
+	mod = calloc(1, sizeof(*mod));
+	if (!mod)
+		return NULL;
+	mod->path = strdup(path);
+	mod->dev = dev;
+	mod->ino = ino;
+	mod->kind = !dev && !ino       ? FAH_MODULE_RUNTIME
+		    : is_runtime(path) ? FAH_MODULE_RUNTIME
+				       : FAH_MODULE_OTHER;
+	if (!mod->path) {
+		free(mod);
+		return NULL;
+	}
+	if ((!ino ? fah_elf_open_vdso(&mod->elf) : open_of(pid, path, ino, &mod->elf)) == 0) {
+		if (fah_table_get(mod->elf, m->cache, &mod->table) < 0)
+			mod->table = (struct fah_table_bytes){0};
+	}
+	/* also one that cannot be read: it is not tried again each time */
+	mod->next = m->modules;
+	m->modules = mod;
+	return mod;
+}
+
+/* One line of /proc/PID/maps, if it is code of a file or the vdso. */
+static bool take_line(struct fah_modules *m, uint32_t pid, char *line, struct mapped *ret)
+{
+	uint64_t start, end, offset, ino;
+	unsigned major, minor;
+	struct module *mod;
+	char perms[5];
+	int path = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &start,
+		   &end, perms, &offset, &major, &minor, &ino, &path) < 7 ||
+	    !path || perms[2] != 'x' || start >= end)
+		return false;
+	if (!strcmp(line + path, "[vdso]"))
+		ino = 0;
+	else if (!ino || line[path] != '/')
+		return false;
+	mod = find_module(m, pid, line + path, ino ? (uint64_t)major << 32 | minor : 0, ino);
+	if (!mod)
+		return false;
+	*ret = (struct mapped){start, end, start, mod};
+	return !mod->elf || fah_elf_base(mod->elf, start, offset, &ret->base) == 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct mapped *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int read_maps(struct fah_modules *m, uint32_t pid, struct map *ret)
+{
+	_cleanup_(fah_freep) char *text = NULL;
+	char path[64], *line, *next;
+	size_t len, cap = 0;
+	int err;
+
+	*ret = (struct map){0};
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
+	err = fah_file_read(path, MAPS_MAX, &text, &len);
+	if (err < 0)
+		return err;
+	for (line = text; *line; line = next) {
+		struct mapped one;
+
+		next = strchr(line, '\n');
+		next = next ? (*next = 0, next + 1) : line + strlen(line);
+		if (ret->n == FAH_MAP_MODULES_MAX || !take_line(m, pid, line, &one))
+			continue;
+		if (ret->n == cap) {
+			struct mapped *bigger =
+				reallocarray(ret->list, cap ? 2 * cap : 64, sizeof(*bigger));
+
+			if (!bigger)
+				break;
+			ret->list = bigger;
+			cap = cap ? 2 * cap : 64;
+		}
+		ret->list[ret->n++] = one;
+	}
+	if (ret->n)
+		qsort(ret->list, ret->n, sizeof(*ret->list), by_start);
+	return ret->n ? 0 : FAH_ERR_FORMAT; /* it is just starting or ending */
+}
+
+static uint64_t aligned(uint64_t n)
+{
+	return (n + 7) & ~7ull;
+}
+
+/* Each module's table once, also where it is mapped in several parts. */
+static int write_map(const struct fah_modules *m, const struct map *map, uint32_t number)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf out = FAH_STRBUF_INIT,
+							path = FAH_STRBUF_INIT;
+	struct fah_map_head head = {.magic = FAH_MAP_MAGIC, .n = (uint32_t)map->n};
+	uint64_t at = sizeof(head) + map->n * sizeof(struct fah_map_module);
+
+	fah_strbuf_add(&out, &head, sizeof(head));
+	for (size_t i = 0; i < map->n; i++) {
+		const struct mapped *one = &map->list[i];
+		struct fah_map_module entry = {one->start, one->end, one->base, 0, 0};
+		size_t before = 0;
+
+		if (one->module->table.bytes) {
+			while (before < i && map->list[before].module != one->module)
+				before++;
+			entry.table_len = one->module->table.len;
+			if (before < i) {
+				const struct fah_map_module *earlier =
+					(const void *)(fah_strbuf_str(&out) + sizeof(head));
+
+				entry.table_at = earlier[before].table_at;
+			} else {
+				entry.table_at = at;
+				at = aligned(at + entry.table_len);
+			}
+		}
+		fah_strbuf_add(&out, &entry, sizeof(entry));
+	}
+	for (size_t i = 0; i < map->n; i++) {
+		const struct fah_table_bytes *table = &map->list[i].module->table;
+		size_t before = 0;
+
+		while (before < i && map->list[before].module != map->list[i].module)
+			before++;
+		if (!table->bytes || before < i)
+			continue;
+		fah_strbuf_add(&out, table->bytes, table->len);
+		fah_strbuf_add(&out, "\0\0\0\0\0\0\0", aligned(table->len) - table->len);
+	}
+	fah_strbuf_addf(&path, "%s/" FAH_MAP_NAME, m->dir, number);
+	if (out.failed || path.failed)
+		return FAH_ERR_NOMEM;
+	if (out.len != at || at > FAH_MAP_SIZE_MAX)
+		return FAH_ERR_RANGE;
+	head.size = at;
+	memcpy(out.p, &head, sizeof(head));
+	return fah_file_replace(fah_strbuf_str(&path), out.p, out.len);
+}
+
+static bool same(const struct map *a, const struct map *b)
+{
+	return a->n == b->n && !memcmp(a->list, b->list, a->n * sizeof(*a->list));
+}
+
+uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid)
+{
+	struct map map, *bigger;
+
+	if (read_maps(m, pid, &map) < 0) {
+		free(map.list);
+		return 0;
+	}
+	for (uint32_t i = m->n_maps; i > 0; i--) {
+		if (same(&m->maps[i - 1], &map)) {
+			free(map.list);
+			return i;
+		}
+	}
+	bigger = reallocarray(m->maps, m->n_maps + 1, sizeof(*bigger));
+	if (bigger)
+		m->maps = bigger;
+	if (!bigger || write_map(m, &map, m->n_maps + 1) < 0) {
+		free(map.list);
+		return 0;
+	}
+	m->maps[m->n_maps++] = map;
+	return m->n_maps;
+}
+
+static const struct mapped *find_mapped(const struct map *map, uint64_t pc)
+{
+	size_t lo = 0, hi = map->n;
+
+	while (lo < hi) { /* the first that begins behind pc */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (map->list[mid].start <= pc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && pc < map->list[lo - 1].end ? &map->list[lo - 1] : NULL;
+}
+
+void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
+		       struct fah_native_place *ret)
+{
+	const struct mapped *one =
+		map && map <= m->n_maps ? find_mapped(&m->maps[map - 1], pc) : NULL;
+	const struct fah_symbol *symbol;
+
+	*ret = (struct fah_native_place){.kind = FAH_MODULE_UNKNOWN, .path = "", .start = pc};
+	if (!one)
+		return;
+	read_symbols(one->module);
+	ret->kind = one->module->kind;
+	ret->path = one->module->path;
+	ret->start = pc - one->base;
+	symbol = fah_symbols_find(&one->module->symbols, ret->start);
+	if (!symbol)
+		return;
+	ret->symbol = symbol->name;
+	ret->start = symbol->start;
+	ret->eval = one->module->kind == FAH_MODULE_INTERPRETER &&
+		    !strncmp(symbol->name, EVAL, sizeof(EVAL) - 1);
+}

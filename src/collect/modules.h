@@ -1,0 +1,46 @@
+/*
+ * modules.h - the code that recorded processes have mapped: tables for their agents to unwind with,
+ * names for the addresses that come back.
+ *
+ * What a process has mapped at one time is a *map*, numbered from 1 through the whole run; two
+ * processes with the same modules at the same places (a fork's child) share one. A map never
+ * changes, so an address that was recorded with its number can be named at any time. One thread.
+ */
+#ifndef FAH_COLLECT_MODULES_H
+#define FAH_COLLECT_MODULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fah_modules; /* opaque: all files and maps of a run */
+
+/* session_dir is copied. NULL: no memory. The caller owns it. */
+struct fah_modules *fah_modules_new(const char *session_dir);
+void fah_modules_free(struct fah_modules *m); /* NULL is fine */
+
+/*
+ * The number of what process pid has mapped now; 0: it cannot be read, or there is no room for the
+ * tables. A map that is new is written to the session's folder first.
+ */
+uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid);
+
+enum fah_module_kind {
+	FAH_MODULE_UNKNOWN, /* no module has code there */
+	FAH_MODULE_OTHER,
+	FAH_MODULE_INTERPRETER, /* it has the evaluation loop */
+	FAH_MODULE_RUNTIME,	/* libc, the loader, the vdso */
+};
+
+struct fah_native_place {
+	enum fah_module_kind kind;
+	bool eval;	    /* in the evaluation loop itself */
+	const char *path;   /* of the module; "" for unknown. Borrowed, lives as long as m */
+	const char *symbol; /* NULL: none */
+	uint64_t start;	    /* of the symbol, or the address itself, from the module's base */
+};
+
+/* Whose code the address is in that map. */
+void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
+		       struct fah_native_place *ret);
+
+#endif

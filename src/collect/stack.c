@@ -1,0 +1,200 @@
+/* stack.c - see stack.h. What a record says is bounded here: the target could have written it. */
+#include "collect/stack.h"
+
+#include "capture/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The frames that this sample does not share with the last one. False: damaged. */
+static bool take_frames(struct fah_stack_ctx *ctx, struct fah_codes *codes, struct fah_writer *w,
+			struct fah_cursor *cur)
+{
+	uint64_t keep = fah_get_varint(cur), push = fah_get_varint(cur);
+
+	if (cur->bad || keep > ctx->n_frames || push > FAH_PY_MAX_FRAMES - keep)
+		return false;
+	ctx->n_frames = (uint32_t)keep;
+	while (push--) {
+		struct fah_stack_frame *f = &ctx->frames[ctx->n_frames++];
+		uint64_t code = fah_get_varint(cur);
+		uint32_t instr = (uint32_t)fah_get_varint(cur);
+
+		f->entry = code & 1;
+		f->function = f->line = 0;
+		f->known = fah_codes_resolve(codes, w, (uint32_t)(code >> 1), instr, &f->function,
+					     &f->line);
+	}
+	return !cur->bad;
+}
+
+/* The native frames, if the record has them: the number of their map, 0: none. */
+static uint32_t take_pcs(struct fah_stack_ctx *ctx, struct fah_cursor *cur)
+{
+	uint64_t map, keep, push, pc = 0;
+
+	if (cur->p == cur->end)
+		return 0;
+	map = fah_get_varint(cur);
+	keep = fah_get_varint(cur);
+	push = fah_get_varint(cur);
+	if (cur->bad || !map || map > UINT32_MAX || keep > ctx->n_pcs ||
+	    push > FAH_NATIVE_MAX - keep) {
+		ctx->n_pcs = 0;
+		return 0;
+	}
+	ctx->n_pcs = (uint32_t)keep;
+	while (push--) {
+		pc += (uint64_t)fah_unzigzag(fah_get_varint(cur));
+		ctx->pcs[ctx->n_pcs++] = pc;
+	}
+	return cur->bad ? 0 : (uint32_t)map;
+}
+
+static uint32_t native_node(struct fah_writer *w, uint32_t parent,
+			    const struct fah_native_place *place)
+{
+	char name[64];
+	uint32_t file = fah_writer_string(w, place->path, strlen(place->path)), symbol;
+
+	if (place->symbol) {
+		symbol = fah_writer_string(w, place->symbol, strlen(place->symbol));
+	} else {
+		snprintf(name, sizeof(name), "0x%" PRIx64, place->start);
+		symbol = fah_writer_string(w, name, strlen(name));
+	}
+	return fah_writer_node(w, parent,
+			       fah_writer_other_function(w, file, symbol, FAH_FUNCTION_NATIVE), 0);
+}
+
+static uint32_t python_node(struct fah_writer *w, uint32_t parent, const struct fah_stack_frame *f)
+{
+	return fah_writer_node(w, parent, f->function, f->line);
+}
+
+/* The garbage collector's own frame, beneath the one that it was called from. */
+static uint32_t collector_node(struct fah_writer *w, uint32_t caller)
+{
+	static const char name[] = "<garbage collector>";
+	uint32_t function = fah_writer_other_function(
+		w, 0, fah_writer_string(w, name, sizeof(name) - 1), FAH_FUNCTION_RUNTIME);
+
+	return fah_writer_node(w, caller, function, 0);
+}
+
+struct merge {
+	struct fah_stack_ctx *ctx;
+	struct fah_writer *w;
+	struct fah_native_place places[FAH_NATIVE_MAX]; /* of ctx->pcs */
+	uint32_t evals, first_eval, last_eval;		/* among pcs; evals: how many */
+	uint32_t entries;				/* among frames */
+	bool in_gc;
+};
+
+static void look(struct merge *m, struct fah_modules *modules, uint32_t map)
+{
+	m->evals = m->entries = 0;
+	for (uint32_t i = 0; i < m->ctx->n_pcs; i++) {
+		fah_modules_place(modules, map, m->ctx->pcs[i] >> 1, &m->places[i]);
+		m->places[i].eval |= m->ctx->pcs[i] & 1;
+		if (!m->places[i].eval)
+			continue;
+		if (!m->evals++)
+			m->first_eval = i;
+		m->last_eval = i;
+	}
+	for (uint32_t i = 0; i < m->ctx->n_frames; i++)
+		m->entries += m->ctx->frames[i].entry;
+}
+
+/* Does code of neither the interpreter nor the C library run inside the innermost loop? */
+static bool foreign(const struct merge *m)
+{
+	for (uint32_t i = m->evals ? m->last_eval + 1 : 0; i < m->ctx->n_pcs; i++)
+		if (m->places[i].kind == FAH_MODULE_OTHER)
+			return true;
+	return false;
+}
+
+/* One entry frame and those behind it in the same loop; how many were taken. */
+static uint32_t add_group(struct merge *m, uint32_t from, uint32_t *node)
+{
+	uint32_t i = from;
+
+	do
+		*node = python_node(m->w, *node, &m->ctx->frames[i++]);
+	while (i < m->ctx->n_frames && !m->ctx->frames[i].entry);
+	if (i == m->ctx->n_frames && m->in_gc)
+		*node = collector_node(m->w, *node);
+	return i - from;
+}
+
+static uint32_t add_natives(struct merge *m, uint32_t from, uint32_t to, uint32_t node)
+{
+	for (uint32_t i = from; i < to; i++)
+		node = native_node(m->w, node, &m->places[i]);
+	return node;
+}
+
+static uint32_t join(struct merge *m, struct fah_stack_stats *stats)
+{
+	const struct fah_stack_ctx *ctx = m->ctx;
+	uint32_t node = 0, frame = 0;
+
+	if (!ctx->n_frames) /* a thread without Python, or before its first frame */
+		return add_natives(m, 0, ctx->n_pcs, 0);
+	/* The outermost frame always is an entry, unless the outer ones were left out. A loop that
+	 * has just begun or is about to end has no frame of Python; only the innermost can be that.
+	 */
+	if ((m->evals == m->entries || m->evals == m->entries + 1) && m->evals &&
+	    ctx->frames[0].entry) {
+		stats->joined++;
+		for (uint32_t i = 0; i < ctx->n_pcs; i++) {
+			if (m->places[i].eval && frame < ctx->n_frames)
+				frame += add_group(m, frame, &node);
+			else
+				node = native_node(m->w, node, &m->places[i]);
+		}
+		return node;
+	}
+	while (frame < ctx->n_frames)
+		frame += add_group(m, frame, &node);
+	if (!m->evals) {
+		stats->unjoined++;
+		return node;
+	}
+	stats->partly++;
+	return add_natives(m, m->last_eval + 1, ctx->n_pcs, node);
+}
+
+bool fah_stack_take(struct fah_stack_ctx *ctx, struct fah_codes *codes, struct fah_modules *modules,
+		    struct fah_writer *w, struct fah_cursor *cur, uint32_t *flags,
+		    struct fah_stack_stats *stats, uint32_t *ret_node)
+{
+	struct merge m = {.ctx = ctx, .w = w, .in_gc = *flags & FAH_SAMPLE_IN_GC};
+	uint32_t map;
+
+	*ret_node = 0;
+	if (!take_frames(ctx, codes, w, cur)) {
+		ctx->n_frames = ctx->n_pcs = 0;
+		return false;
+	}
+	map = take_pcs(ctx, cur);
+	if (cur->bad)
+		return false;
+	for (uint32_t i = 0; i < ctx->n_frames; i++)
+		if (!ctx->frames[i].known)
+			return false;
+	if (!map || !modules) {
+		stats->without++;
+		for (uint32_t i = 0; i < ctx->n_frames;)
+			i += add_group(&m, i, ret_node);
+		return true;
+	}
+	look(&m, modules, map);
+	if ((*flags & FAH_IN_MASK) == FAH_IN_PYTHON && foreign(&m))
+		*flags |= FAH_IN_NATIVE;
+	*ret_node = join(&m, stats);
+	return true;
+}
