@@ -121,6 +121,8 @@ static const char *on_path(const char *file, bool moves, char *buf, size_t cap)
 	const char *path, *end;
 	size_t n = strlen(file);
 
+	if (!fah_agent.preload[0]) /* not recorded, or under a sandbox: no call of ours */
+		return NULL;
 	if (strchr(file, '/'))
 		return moves && file[0] != '/' ? NULL : file;
 	path = find(environ, "PATH=");
