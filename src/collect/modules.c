@@ -27,6 +27,9 @@ struct module {
 	struct fah_elf *elf; /* NULL: it cannot be read */
 	struct fah_symbols symbols;
 	bool has_symbols;
+	uint64_t *starts; /* of functions, for those without a symbol */
+	size_t n_starts;
+	bool has_starts;
 	struct fah_table_bytes table;
 };
 
@@ -68,6 +71,7 @@ static void module_free(struct module *mod)
 	fah_elf_free(mod->elf);
 	fah_symbols_release(&mod->symbols);
 	free(mod->table.bytes);
+	free(mod->starts);
 	free(mod->path);
 	free(mod);
 }
@@ -338,6 +342,28 @@ static const struct mapped *find_mapped(const struct map *map, uint64_t pc)
 	return lo && pc < map->list[lo - 1].end ? &map->list[lo - 1] : NULL;
 }
 
+/* Where the function begins that holds this offset: one name for all of it. */
+static uint64_t function_start(struct module *mod, uint64_t offset)
+{
+	size_t lo = 0, hi;
+
+	if (!mod->has_starts) {
+		mod->has_starts = true;
+		if (mod->elf && fah_function_starts(mod->elf, &mod->starts, &mod->n_starts) < 0)
+			mod->n_starts = 0;
+	}
+	hi = mod->n_starts;
+	while (lo < hi) { /* the first that begins behind it */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (mod->starts[mid] <= offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? mod->starts[lo - 1] : offset;
+}
+
 void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 		       struct fah_native_place *ret)
 {
@@ -353,8 +379,10 @@ void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 	ret->path = one->module->path;
 	ret->start = pc - one->base;
 	symbol = fah_symbols_find(&one->module->symbols, ret->start);
-	if (!symbol)
+	if (!symbol) {
+		ret->start = function_start(one->module, ret->start);
 		return;
+	}
 	ret->symbol = symbol->name;
 	ret->start = symbol->start;
 	ret->eval = one->module->kind == FAH_MODULE_INTERPRETER &&

@@ -1,6 +1,7 @@
 /* stack.c - see stack.h. What a record says is bounded here: the target could have written it. */
 #include "collect/stack.h"
 
+#include "base/file.h"
 #include "capture/format.h"
 
 #include <inttypes.h>
@@ -55,13 +56,14 @@ static uint32_t take_pcs(struct fah_stack_ctx *ctx, struct fah_cursor *cur)
 static uint32_t native_node(struct fah_writer *w, uint32_t parent,
 			    const struct fah_native_place *place)
 {
-	char name[64];
+	char name[256];
 	uint32_t file = fah_writer_string(w, place->path, strlen(place->path)), symbol;
 
 	if (place->symbol) {
 		symbol = fah_writer_string(w, place->symbol, strlen(place->symbol));
 	} else {
-		snprintf(name, sizeof(name), "0x%" PRIx64, place->start);
+		snprintf(name, sizeof(name), "%.200s%s0x%" PRIx64, fah_basename(place->path),
+			 *place->path ? "+" : "", place->start);
 		symbol = fah_writer_string(w, name, strlen(name));
 	}
 	return fah_writer_node(w, parent,

@@ -304,3 +304,26 @@ int fah_table_build(struct fah_elf *elf, const void *key, size_t key_len, void *
 		*ret_stats = stats;
 	return err;
 }
+
+int fah_function_starts(struct fah_elf *elf, uint64_t **ret, size_t *ret_n)
+{
+	_cleanup_(fah_freep) uint8_t *bytes = NULL;
+	_cleanup_(fah_ehframe_release) struct fah_ehframe eh = {0};
+	uint64_t len = 0, vaddr = 0;
+	size_t max_fdes;
+	int err = read_eh_frame(elf, &bytes, &len, &vaddr, &max_fdes);
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (err == 0 && bytes)
+		err = fah_ehframe_read(&eh, bytes, len, vaddr, max_fdes);
+	if (err < 0 || !eh.n_fdes)
+		return err;
+	*ret = calloc(eh.n_fdes, sizeof(**ret));
+	if (!*ret)
+		return FAH_ERR_NOMEM;
+	for (size_t i = 0; i < eh.n_fdes; i++)
+		if (eh.fdes[i].start >= elf->base)
+			(*ret)[(*ret_n)++] = eh.fdes[i].start - elf->base;
+	return 0;
+}

@@ -28,4 +28,10 @@ struct fah_build_stats {
 int fah_table_build(struct fah_elf *elf, const void *key, size_t key_len, void **ret,
 		    size_t *ret_len, struct fah_build_stats *ret_stats);
 
+/*
+ * Where functions begin by .eh_frame, counted from the module's base and rising: for code that no
+ * symbol names. The caller frees *ret. FAH_ERR_SYS, FAH_ERR_NOMEM, FAH_ERR_DAMAGED.
+ */
+int fah_function_starts(struct fah_elf *elf, uint64_t **ret, size_t *ret_n);
+
 #endif
