@@ -35,6 +35,8 @@ struct fah_agent {
 
 	uint64_t runtime; /* address of _PyRuntime */
 	uint32_t python_version;
+	uint32_t tid_offset, first_tid; /* as in struct fah_segment_head */
+	uint64_t first_cpu_ns, first_ready_ns;
 	struct fah_py_layout layout;
 	_Atomic bool active;  /* samples are taken */
 	_Atomic uint32_t pid; /* of the process that started or forked: handlers compare */
@@ -69,6 +71,9 @@ void fah_python_watch(void);
 
 /* python_check.c: 0 where our walk and the interpreter agree on a known stack; GIL held. */
 int fah_python_self_check(const char **ret_reason);
+
+/* outside.c: what a reader outside must know; in the thread that starts recording. */
+void fah_outside_prepare(void);
 
 /* modules.c: to whom an address of code belongs. */
 enum fah_code_owner { FAH_CODE_OTHER, FAH_CODE_INTERPRETER, FAH_CODE_RUNTIME };

@@ -22,10 +22,7 @@
 #define PROBES 32u
 #define ID_BITS 24 /* the collector takes no more; the other 40 are the key's upper bits */
 #define ID_MASK ((1u << ID_BITS) - 1)
-#define LINES_MAX (1u << 20) /* longest line table kept */
 #define LINES_PART 8192u
-#define FILE_MAX 4095u
-#define NAME_MAX_BYTES 1023u
 
 typedef _Atomic uint64_t slot; /* key & ~ID_MASK | id; 0: empty */
 
@@ -56,6 +53,8 @@ static void empty_if_full(void)
 		FAH_SYS3(SYS_madvise, slots, SLOTS * sizeof(*slots), MADV_DONTNEED);
 }
 
+_Static_assert(sizeof(((struct fah_thread_state *)0)->text) >= FAH_PY_TEXT_ROOM, "room for names");
+
 static uint64_t key_of(const struct fah_py_frame *f)
 {
 	uint64_t x = f->code * 0x9e3779b97f4a7c15ull ^ f->ident;
@@ -64,22 +63,6 @@ static uint64_t key_of(const struct fah_py_frame *f)
 	x *= 0xd6e8feb86659fd93ull;
 	x ^= x >> 32;
 	return x;
-}
-
-static uint8_t *put_str(uint8_t *p, const char *s, size_t len)
-{
-	p = fah_put_varint(p, len);
-	memcpy(p, s, len);
-	return p + len;
-}
-
-/* A str object into t->text at *at; its length is returned, 0 where there is none. */
-static size_t read_name(struct fah_thread_state *t, uint64_t str, size_t at, size_t cap)
-{
-	int n = str ? fah_py_read_str(&t->mem, &fah_agent.layout, str, (char *)t->text + at, cap)
-		    : 0;
-
-	return n > 0 ? (size_t)n : 0;
 }
 
 static bool write_lines(struct fah_thread_state *t, uint32_t id, uint64_t data, size_t len)
@@ -104,34 +87,18 @@ static bool write_lines(struct fah_thread_state *t, uint32_t id, uint64_t data, 
 
 static bool define(struct fah_thread_state *t, uint32_t id, uint64_t code, enum fah_drop *ret_drop)
 {
-	const struct fah_py_layout *layout = &fah_agent.layout;
-	size_t n_file, n_name, n_qual, n_lines = 0;
-	struct fah_py_code info;
-	uint64_t lines = 0;
+	struct fah_py_described d;
 	uint8_t *p;
 
 	*ret_drop = FAH_DROP_CODE;
-	if (fah_py_code_read(&t->mem, layout, code, &info) < 0)
+	if (fah_py_describe(&t->mem, &fah_agent.layout, code, (char *)t->text, &d) < 0)
 		return false;
-	n_file = read_name(t, info.filename, 0, FILE_MAX);
-	n_name = read_name(t, info.name, n_file, NAME_MAX_BYTES);
-	n_qual = read_name(t, info.qualname, n_file + n_name, NAME_MAX_BYTES);
-	if (fah_py_bytes_span(&t->mem, layout, info.linetable, LINES_MAX, &lines, &n_lines) < 0)
-		n_lines = 0;
-
 	*ret_drop = FAH_DROP_NO_ROOM;
-	p = fah_record_begin(t, n_file + n_name + n_qual + 8 * FAH_VARINT_MAX);
+	p = fah_record_begin(t, FAH_PY_CODE_PAYLOAD(&d));
 	if (!p)
 		return false;
-	p = fah_put_varint(p, id);
-	p = fah_put_varint(p, fah_zigzag(info.firstlineno));
-	p = fah_put_varint(p, info.flags);
-	p = put_str(p, (char *)t->text, n_file);
-	p = put_str(p, (char *)t->text + n_file, n_name);
-	p = put_str(p, (char *)t->text + n_file + n_name, n_qual);
-	p = fah_put_varint(p, n_lines);
-	fah_record_commit(t, FAH_SEG_CODE, p);
-	return write_lines(t, id, lines, n_lines);
+	fah_record_commit(t, FAH_SEG_CODE, fah_py_code_put(p, id, &d, (char *)t->text));
+	return write_lines(t, id, d.lines, d.n_lines);
 }
 
 uint32_t fah_codes_id(struct fah_thread_state *t, const struct fah_py_frame *frame,

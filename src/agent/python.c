@@ -151,6 +151,7 @@ static void start(void)
 	fah_own_pid();
 	unlink_hook();
 	reason = prepare();
+	fah_outside_prepare();
 	if (fah_segment_start() < 0)
 		return; /* no room for a single segment: the collector sees that none came */
 	if (reason) {

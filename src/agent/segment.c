@@ -102,6 +102,11 @@ static void fill_head(struct fah_segment_head *head, uint32_t pid, uint64_t mono
 	head->start_real_ns = fah_now_real();
 	read_cmdline(head);
 	head->pid_namespace = pid_namespace();
+	head->runtime = fah_agent.runtime;
+	head->tid_offset = fah_agent.tid_offset;
+	head->first_tid = fah_agent.first_tid;
+	head->first_cpu_ns = fah_agent.first_cpu_ns;
+	head->first_ready_ns = fah_agent.first_ready_ns;
 	atomic_store(&head->status, FAH_AGENT_RUNNING);
 	/* last: the collector takes a segment for whole when it sees the magic */
 	atomic_thread_fence(memory_order_release);

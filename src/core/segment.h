@@ -105,6 +105,12 @@ struct fah_segment_head {
 	_Atomic uint64_t native_stops[FAH_NATIVE_STOPS];
 	char cmdline[FAH_CMDLINE_MAX]; /* NUL-separated, as in /proc */
 	char reason[FAH_REASON_MAX];
+	/* For who reads this process from outside; 0: not known. */
+	uint64_t runtime;    /* address of _PyRuntime */
+	uint32_t tid_offset; /* of the kernel's thread id in what pthread_self() points to */
+	/* The thread that began recording, and what it had used before (not of a fork's child) */
+	uint32_t first_tid;
+	uint64_t first_cpu_ns, first_ready_ns;
 };
 
 _Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD,

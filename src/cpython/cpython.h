@@ -42,6 +42,14 @@ int fah_py_layout_init(struct fah_py_layout *ret, const struct fah_mem *mem, uin
 int fah_py_find_thread(const struct fah_mem *mem, const struct fah_py_layout *layout,
 		       uint64_t runtime_addr, uint64_t pthread_id, uint64_t *ret_tstate);
 
+/* All thread states, each with its thread_id, at most max; how many. What changes meanwhile may be
+ * missing or stale: check each with fah_py_thread_is. */
+struct fah_py_thread {
+	uint64_t tstate, pthread_id;
+};
+size_t fah_py_list_threads(const struct fah_mem *mem, const struct fah_py_layout *layout,
+			   uint64_t runtime_addr, struct fah_py_thread *ret, size_t max);
+
 /* Whether tstate still is the state of that thread: cheap, for each sample. */
 bool fah_py_thread_is(const struct fah_mem *mem, const struct fah_py_layout *layout,
 		      uint64_t tstate, uint64_t pthread_id);
@@ -111,6 +119,29 @@ int fah_py_code_read(const struct fah_mem *mem, const struct fah_py_layout *layo
 		     struct fah_py_code *ret);
 
 /*
+ * A code object's texts in words, for whoever has no access to its memory: file, name and qualified
+ * name behind one another in text, which has FAH_PY_TEXT_ROOM bytes; and where its line table is.
+ */
+#define FAH_PY_MAX_FILE 4095u
+#define FAH_PY_MAX_NAME 1023u
+#define FAH_PY_TEXT_ROOM (FAH_PY_MAX_FILE + 2 * FAH_PY_MAX_NAME)
+#define FAH_PY_MAX_TABLE (1u << 20) /* longest line table kept; longer ones are left out */
+struct fah_py_described {
+	uint32_t n_file, n_name, n_qualname;
+	int32_t firstlineno;
+	uint32_t flags;
+	uint64_t lines; /* address of the line table's bytes */
+	size_t n_lines;
+};
+int fah_py_describe(const struct fah_mem *mem, const struct fah_py_layout *layout, uint64_t code,
+		    char *text, struct fah_py_described *ret);
+/* That as the payload of a CODE record of a segment (core/segment.h), at most FAH_PY_CODE_PAYLOAD
+ * bytes; its end. */
+#define FAH_PY_CODE_PAYLOAD(d) ((size_t)(d)->n_file + (d)->n_name + (d)->n_qualname + 80)
+uint8_t *fah_py_code_put(uint8_t *p, uint32_t id, const struct fah_py_described *d,
+			 const char *text);
+
+/*
  * A str object as UTF-8 into buf (not terminated), cut at a character boundary where cap is
  * short. The length, or a negative enum fah_err. Lone surrogates become U+FFFD.
  */
@@ -135,6 +166,10 @@ int fah_py_position(enum fah_py_lines kind, const uint8_t *table, size_t len, in
 /* The GIL's holder (a thread state, 0: free), and whether tstate's interpreter is collecting. */
 int fah_py_gil_holder(const struct fah_mem *mem, const struct fah_py_layout *layout,
 		      uint64_t runtime_addr, uint64_t *ret_tstate);
+/* Where the GIL of tstate's interpreter (0: the main one) lies, with all that its threads wait on.
+ */
+int fah_py_gil_span(const struct fah_mem *mem, const struct fah_py_layout *layout, uint64_t tstate,
+		    uint64_t *ret_start, uint64_t *ret_end);
 int fah_py_gc_collecting(const struct fah_mem *mem, const struct fah_py_layout *layout,
 			 uint64_t tstate, bool *ret_collecting);
 

@@ -7,6 +7,32 @@
 #include "core/err.h"
 #include "cpython/layout.h"
 
+/*
+ * struct _gil_runtime_state, the same since 3.8: interval, last holder, locked and a count, 32
+ * bytes; a condition and a mutex to get it, and the same again to see that somebody else did: 48 +
+ * 40 each.
+ */
+#define GIL_BYTES 208
+
+int fah_py_gil_span(const struct fah_mem *mem, const struct fah_py_layout *layout, uint64_t tstate,
+		    uint64_t *ret_start, uint64_t *ret_end)
+{
+	uint64_t gil = layout->runtime + layout->runtime_gil, interp = 0;
+
+	if (layout->interp_gil != 0) {
+		if (fah_load(mem,
+			     tstate ? tstate + layout->ts_interp
+				    : layout->runtime + layout->runtime_interpreters_main,
+			     &interp, 8) < 0 ||
+		    interp == 0 || fah_load(mem, interp + layout->interp_gil, &gil, 8) < 0 ||
+		    gil == 0)
+			return FAH_ERR_FAULT;
+	}
+	*ret_start = gil;
+	*ret_end = gil + GIL_BYTES;
+	return 0;
+}
+
 int fah_py_gil_holder(const struct fah_mem *mem, const struct fah_py_layout *layout,
 		      uint64_t runtime_addr, uint64_t *ret_tstate)
 {
