@@ -25,6 +25,11 @@ struct fah_drain {
 	uint64_t start_mono_ns;
 	struct fah_collected *processes;
 	struct fah_modules *modules; /* NULL: the processes are not ours to look at any more */
+	struct known_thread {
+		uint32_t process, tid, id;
+		uint64_t start_ns;
+	} * known; /* of an earlier collector */
+	size_t n_known;
 	struct fah_drain_stats stats;
 };
 
@@ -63,8 +68,27 @@ void fah_drain_free(struct fah_drain *d)
 		return;
 	fah_collected_free_all(d->processes);
 	fah_modules_free(d->modules);
+	free(d->known);
 	free(d->dir);
 	free(d);
+}
+
+struct fah_collected *fah_drain_processes(struct fah_drain *d)
+{
+	return d->processes;
+}
+
+void fah_drain_knows_thread(struct fah_drain *d, uint32_t process, uint32_t tid, uint64_t start_ns,
+			    uint32_t id)
+{
+	struct known_thread *grown = d->known;
+
+	if (!(d->n_known & (d->n_known + 1))) /* it is full: 0, 1, 3, 7 … of 2 n + 1 */
+		grown = realloc(d->known, (2 * d->n_known + 1) * sizeof(*grown));
+	if (!grown)
+		return;
+	d->known = grown;
+	d->known[d->n_known++] = (struct known_thread){process, tid, id, start_ns};
 }
 
 const struct fah_drain_stats *fah_drain_stats(const struct fah_drain *d)
@@ -100,6 +124,10 @@ static void define_process(struct fah_drain *d, struct fah_collected *p)
 	};
 
 	p->id = fah_writer_process(d->w, &def);
+	for (size_t i = 0; i < d->n_known; i++)
+		if (d->known[i].process == p->id)
+			fah_threads_known(&p->threads, d->known[i].tid, d->known[i].id,
+					  d->start_mono_ns + d->known[i].start_ns);
 	d->stats.processes++;
 	if (!d->stats.refused[0] && atomic_load(&head->status) == FAH_AGENT_REFUSED)
 		snprintf(d->stats.refused, sizeof(d->stats.refused), "%.*s",
@@ -204,9 +232,17 @@ static void take_thread(struct fah_drain *d, struct fah_collected *p, struct fah
 
 	ctx->time_ns = 0;
 	ctx->stack.n_frames = ctx->stack.n_pcs = 0;
-	ctx->thread = cur->bad ? 0
-			       : fah_writer_thread(d->w, p->id, tid, since_start(d, start),
-						   (const char *)name, (size_t)n);
+	const struct fah_thread_seen seen = {
+		.w = d->w,
+		.process = p->id,
+		.run_start_ns = d->start_mono_ns,
+		.tid = tid,
+		.start_ns = start,
+		.name = (const char *)name,
+		.name_len = (size_t)n,
+	};
+
+	ctx->thread = cur->bad ? 0 : fah_threads_of_agent(&p->threads, &seen);
 }
 
 static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,

@@ -38,6 +38,14 @@ void fah_drain_notice(struct fah_drain *d);
 /* Take everything that is there, flush the writer, then give the chunks back. */
 void fah_drain_cycle(struct fah_drain *d);
 
+/* All that were ever found, borrowed; they live as long as d. */
+struct fah_collected;
+struct fah_collected *fah_drain_processes(struct fah_drain *d);
+
+/* Recovery: w has this thread already, of a process that may be met again. */
+void fah_drain_knows_thread(struct fah_drain *d, uint32_t process, uint32_t tid, uint64_t start_ns,
+			    uint32_t id);
+
 /* The folder has another name now (fah_session_end). */
 int fah_drain_moved(struct fah_drain *d, const char *session_dir);
 

@@ -154,12 +154,19 @@ uint32_t fah_collected_outer_pid(struct fah_collected *p)
 	return p->outer_pid;
 }
 
-bool fah_collected_is_dead(const struct fah_collected *list, struct fah_collected *p)
+bool fah_collected_is_replaced(const struct fah_collected *list, const struct fah_collected *p)
 {
 	for (; list; list = list->next)
 		if (is_same_process(list, p->pid, p->pid_namespace) &&
 		    list->start_mono_ns > p->start_mono_ns)
-			return true; /* exec: the same pid is another program now */
+			return true;
+	return false;
+}
+
+bool fah_collected_is_dead(const struct fah_collected *list, struct fah_collected *p)
+{
+	if (fah_collected_is_replaced(list, p))
+		return true;
 	if (fah_collected_outer_pid(p))
 		return fah_alive_is_gone(p->outer_pid);
 	/* in a namespace that we cannot look into */
@@ -189,6 +196,7 @@ void fah_collected_close(struct fah_collected *p, bool remove_files)
 	p->segments = NULL;
 	p->n_segments = 0;
 	fah_codes_release(&p->codes);
+	fah_threads_release(&p->threads);
 	if (p->journal_path && remove_files)
 		unlink(p->journal_path);
 	free(p->journal_path);

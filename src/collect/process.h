@@ -5,6 +5,7 @@
 #define FAH_COLLECT_PROCESS_H
 
 #include "collect/stack.h"
+#include "collect/threads.h"
 #include "core/segment.h"
 #include "cpython/cpython.h"
 
@@ -37,6 +38,8 @@ struct fah_collected {
 	bool looked;		     /* its modules are known */
 	uint64_t unmapped; /* stacks that had ended in unknown code when that was asked last */
 	bool done;
+	bool watched; /* its threads are, from outside: waits.c */
+	struct fah_threads threads;
 	struct fah_segment_map *segments;
 	uint32_t n_segments;
 	struct fah_codes codes;
@@ -56,6 +59,8 @@ int fah_collected_add(struct fah_collected **list, const char *path);
 bool fah_collected_has(const struct fah_collected *list, const char *path);
 /* By which we know it; 0: it cannot be seen from here. */
 uint32_t fah_collected_outer_pid(struct fah_collected *p);
+/* The same pid is another program by now. */
+bool fah_collected_is_replaced(const struct fah_collected *list, const struct fah_collected *p);
 /* The process is gone, or goes on as another program. */
 bool fah_collected_is_dead(const struct fah_collected *list, struct fah_collected *p);
 /* Whether stacks have ended in unknown code since this was asked last: modules were loaded. */

@@ -76,7 +76,9 @@ int fah_recover(const char *given)
 		work_partial[FAH_SESSION_PATH_MAX];
 	struct leftover l = {.session.lock_fd = -1};
 	char path[FAH_SESSION_PATH_MAX - 32];
+	struct fah_rec_thread thread;
 	struct fah_record rec;
+	uint32_t threads = 0;
 	int err;
 
 	whole_name(given, path, sizeof(path));
@@ -98,8 +100,15 @@ int fah_recover(const char *given)
 		return err;
 	}
 	fah_reader_rewind(r);
-	while (fah_reader_next(r, &rec) > 0)
+	while (fah_reader_next(r, &rec) > 0) {
 		fah_writer_copy(w, &rec);
+		if (rec.type != FAH_REC_THREAD)
+			continue;
+		threads++; /* ids are given in this order */
+		if (fah_decode_thread(&rec, &thread) == 0)
+			fah_drain_knows_thread(d, thread.process, thread.tid, thread.start_ns,
+					       threads);
+	}
 	fah_drain_finish(d);
 	fah_writer_flush(w);
 	if (fah_writer_lost(w) || rename(work_partial, partial) < 0) {

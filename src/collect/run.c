@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "collect/outlived.h"
 #include "collect/session.h"
+#include "collect/waits.h"
 #include "core/err.h"
 #include "core/segment.h"
 
@@ -20,8 +21,6 @@
 
 #define CYCLE_MS \
 	1000 /* what a kill of both sides can lose; blocks of a second keep the capture small */
-
-#define TICK_MS 20 /* how soon a new process is known */
 
 extern char **environ;
 
@@ -132,23 +131,25 @@ static void forward(pid_t pid, const siginfo_t *si)
 		kill(pid, si->si_signo);
 }
 
-static void wait_and_drain(pid_t pid, struct fah_drain *d, const sigset_t *signals, int *ret_status,
-			   struct rusage *ret_usage)
+static void wait_and_drain(pid_t pid, struct fah_drain *d, struct fah_waits *waits,
+			   const sigset_t *signals, int *ret_status, struct rusage *ret_usage)
 {
-	const struct timespec tick = {0, TICK_MS * 1000000l};
 	uint64_t last = now_ns(CLOCK_MONOTONIC);
 	siginfo_t si;
 
 	for (;;) {
-		if (sigtimedwait(signals, &si, &tick) > 0)
+		const struct timespec pause = {0, (long)fah_waits_pause(waits)};
+
+		if (sigtimedwait(signals, &si, &pause) > 0)
 			forward(pid, &si);
 		if (wait4(pid, ret_status, WNOHANG, ret_usage) == pid)
 			return;
+		fah_drain_notice(d);
+		fah_waits_tick(waits);
 		if (now_ns(CLOCK_MONOTONIC) - last >= CYCLE_MS * 1000000ull) {
+			fah_waits_flush(waits);
 			fah_drain_cycle(d);
 			last = now_ns(CLOCK_MONOTONIC);
-		} else {
-			fah_drain_notice(d);
 		}
 	}
 }
@@ -209,6 +210,27 @@ static uint64_t timeval_ns(struct timeval tv)
 
 FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
 FAH_DEFINE_FREEP(struct fah_drain *, fah_drain_free)
+FAH_DEFINE_FREEP(struct fah_waits *, fah_waits_free)
+
+/* How sure the waits are; for whoever asks later. */
+static void write_waits_meta(struct fah_writer *w, const struct fah_waits_stats *s)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} pairs[] = {
+		{"waits_ticks", s->ticks},	 {"waits_readings", s->readings},
+		{"waits_rejected", s->rejected}, {"waits_no_stack", s->no_stack},
+		{"waits_refused", s->refused},	 {"waits_put_off", s->put_off},
+		{"waits_cpu_ns", s->cpu_ns},
+	};
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)pairs[i].value);
+		fah_writer_meta(w, pairs[i].key, text);
+	}
+}
 
 /* The part between the session's making and its removal. */
 static int run_in(struct fah_session *s, const struct fah_run_options *opt,
@@ -216,6 +238,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 {
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
+	_cleanup_(fah_waits_freep) struct fah_waits *waits = NULL;
 	uint64_t start, start_real = now_ns(CLOCK_REALTIME);
 	struct inherited old;
 	sigset_t signals;
@@ -231,6 +254,8 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 	err = fah_drain_new(s->dir, w, start, &d);
 	if (err == 0)
 		err = fah_drain_watch(d);
+	if (err == 0)
+		err = fah_waits_new(d, w, start, &waits);
 	if (err < 0)
 		return err;
 
@@ -244,12 +269,14 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 	sigprocmask(SIG_BLOCK, &signals, &old.mask);
 	pid = start_program(s, opt, &old, &r->start_errno);
 	if (pid > 0) {
-		wait_and_drain(pid, d, &signals, &r->wait_status, &usage);
+		wait_and_drain(pid, d, waits, &signals, &r->wait_status, &usage);
 		r->end.wall_ns = now_ns(CLOCK_MONOTONIC) - start;
 		r->end.user_ns = timeval_ns(usage.ru_utime);
 		r->end.system_ns = timeval_ns(usage.ru_stime);
 		r->end.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 		r->end.wait_status = (uint32_t)r->wait_status;
+		fah_waits_finish(waits);
+		write_waits_meta(w, fah_waits_stats(waits));
 		outlived = fah_outlived(s->dir);
 		fah_session_end(s);
 		fah_drain_moved(d, s->dir);

@@ -92,6 +92,7 @@ class Capture:
     nodes: List[Tuple[int, int, int]] = field(default_factory=lambda: [(0, 0, 0)])
     processes: List[Process] = field(default_factory=lambda: [None])
     threads: List[Tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
+    starts: List[int] = field(default_factory=lambda: [0])  # of threads, ns
     # (thread, time ns, CPU ns, flags, node)
     samples: List[Tuple[int, int, int, int, int]] = field(default_factory=list)
     system_ns: int = 0  # of samples with flag 128
@@ -205,6 +206,7 @@ def _process(capture: Capture, c: Cursor):
 def _thread(capture: Capture, c: Cursor):
     process = _index(capture.processes, c.number(), "process")
     capture.threads.append((process, c.number()))
+    capture.starts.append(c.number())
 
 
 def _samples(capture: Capture, c: Cursor):
