@@ -62,7 +62,7 @@ static void consider(int base, const char *name)
 	DIR *dir = NULL;
 
 	/* the lock is held to the end: meanwhile nobody adds these files to a capture */
-	if (fd >= 0 && is_old(fd) && (lock = fah_session_lock(fd)) >= 0)
+	if (fd >= 0 && is_old(fd) && (lock = fah_session_lock(fd, true)) >= 0)
 		dir = fdopendir(fd);
 	if (dir && !has_living_process(dir)) {
 		remove_files(dir);

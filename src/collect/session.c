@@ -102,7 +102,7 @@ static int make_dir(struct fah_session *s, const char *base, bool anyhow)
 	if (!mkdtemp(s->dir))
 		return FAH_ERR_SYS;
 	dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	s->lock_fd = dir < 0 ? -1 : fah_session_lock(dir);
+	s->lock_fd = dir < 0 ? -1 : fah_session_lock(dir, true);
 	ok = s->lock_fd >= 0 && (can_allocate(dir) || anyhow);
 	if (dir >= 0)
 		close(dir);
@@ -207,10 +207,12 @@ void fah_session_remove(const struct fah_session *s)
 	errno = saved;
 }
 
-int fah_session_lock(int dir)
+int fah_session_lock(int dir, bool create)
 {
 	int fd = openat(dir, FAH_SESSION_LOCK,
-			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+			O_RDWR | (create ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
+				O_NOCTTY,
+			0600);
 	struct stat st;
 
 	if (fd < 0)
@@ -251,7 +253,8 @@ int fah_session_take_over(struct fah_session *s)
 	}
 	if (dir < 0)
 		return FAH_ERR_SYS;
-	s->lock_fd = fah_session_lock(dir);
+	/* one made now would be of a folder whose files are just being removed */
+	s->lock_fd = fah_session_lock(dir, false);
 	close(dir);
 	return s->lock_fd < 0 ? FAH_ERR_SYS : 0;
 }

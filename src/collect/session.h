@@ -4,6 +4,8 @@
 #ifndef FAH_COLLECT_SESSION_H
 #define FAH_COLLECT_SESSION_H
 
+#include <stdbool.h>
+
 #include <stdint.h>
 
 #define FAH_SESSION_PATH_MAX 4096
@@ -34,9 +36,9 @@ void fah_session_remove(const struct fah_session *s);
  * lock, so that nobody else takes it. FAH_ERR_SYS: it is none, is not this user's, or its collector
  * lives. */
 int fah_session_take_over(struct fah_session *s);
-/* The lock of the session's folder open as dir, held: a fd. FAH_ERR_SYS: somebody else holds it, or
- * the folder is about to go. */
-int fah_session_lock(int dir);
+/* The lock of the session's folder open as dir, held: a fd. FAH_ERR_SYS: somebody else holds it,
+ * there is none (create: one is made then), or the folder is about to go. */
+int fah_session_lock(int dir, bool create);
 
 /*
  * Leftovers of killed runs in base that nobody asked for in a day: removed, where they are this

@@ -50,7 +50,7 @@ static void make(struct fah_session *s)
 	snprintf(s->dir, sizeof(s->dir), "%s/" FAH_SESSION_PREFIX "XXXXXX", base);
 	assert_non_null(mkdtemp(s->dir));
 	dir = open(s->dir, O_RDONLY | O_DIRECTORY);
-	s->lock_fd = fah_session_lock(dir);
+	s->lock_fd = fah_session_lock(dir, true);
 	close(dir);
 	assert_true(s->lock_fd >= 0);
 }
