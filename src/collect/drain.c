@@ -17,7 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <unistd.h>
+
+#define LOOKS 3 /* after something new has come to the folder */
 
 struct fah_drain {
 	char *dir;
@@ -25,6 +28,8 @@ struct fah_drain {
 	uint64_t start_mono_ns;
 	struct fah_collected *processes;
 	struct fah_modules *modules; /* NULL: the processes are not ours to look at any more */
+	int news;		     /* inotify of the folder; -1: none, look each time */
+	unsigned looks;		     /* that are due: a segment has its name before it is one */
 	struct known_thread {
 		uint32_t process, tid, id;
 		uint64_t start_ns;
@@ -43,6 +48,7 @@ int fah_drain_new(const char *session_dir, struct fah_writer *w, uint64_t start_
 	d->dir = strdup(session_dir);
 	d->w = w;
 	d->start_mono_ns = start_mono_ns;
+	d->news = -1;
 	if (!d->dir) {
 		free(d);
 		return FAH_ERR_NOMEM;
@@ -68,6 +74,8 @@ void fah_drain_free(struct fah_drain *d)
 		return;
 	fah_collected_free_all(d->processes);
 	fah_modules_free(d->modules);
+	if (d->news >= 0)
+		close(d->news);
 	free(d->known);
 	free(d->dir);
 	free(d);
@@ -99,6 +107,12 @@ const struct fah_drain_stats *fah_drain_stats(const struct fah_drain *d)
 int fah_drain_watch(struct fah_drain *d)
 {
 	d->modules = fah_modules_new(d->dir);
+	d->news = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (d->news >= 0 && inotify_add_watch(d->news, d->dir, IN_CREATE | IN_MOVED_TO) < 0) {
+		close(d->news);
+		d->news = -1;
+	}
+	d->looks = LOOKS;
 	return d->modules ? 0 : FAH_ERR_NOMEM;
 }
 
@@ -179,9 +193,25 @@ static void look_at(struct fah_drain *d, struct fah_collected *p)
 		atomic_store_explicit(&head->map, map, memory_order_release);
 }
 
+/* Reading the folder at each tick was most of the collector's cost. */
+static bool folder_has_news(struct fah_drain *d)
+{
+	char events[4096];
+
+	if (d->news < 0)
+		return true;
+	while (read(d->news, events, sizeof(events)) > 0)
+		d->looks = LOOKS;
+	if (!d->looks)
+		return false;
+	d->looks--;
+	return true;
+}
+
 void fah_drain_notice(struct fah_drain *d)
 {
-	find_segments(d);
+	if (folder_has_news(d))
+		find_segments(d);
 	for (struct fah_collected *p = d->processes; p; p = p->next)
 		if (!p->looked || fah_collected_misses_code(p))
 			look_at(d, p);
