@@ -1,8 +1,8 @@
 /*
  * table.h - how to get from a frame to its caller, for every pc of one module: the unwind table.
  *
- * Made by the tool (build.h), looked up in the target's signal handler (unwind.c). A table is one
- * block of bytes, the same in memory and in a file, native byte order:
+ * Made by the tool (table_build.h), looked up in the target's signal handler (unwind.c). A table is
+ * one block of bytes, the same in memory and in a file, native byte order:
  *
  *     struct fah_table_head
  *     struct fah_rule rules[n_rules]      the different rules, a few hundred; rules[0] is "none"

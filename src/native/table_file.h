@@ -7,7 +7,7 @@
 #define FAH_NATIVE_TABLE_FILE_H
 
 #include "base/strbuf.h"
-#include "native/build.h"
+#include "native/table_build.h"
 #include "native/elf_file.h"
 
 /*

@@ -1,8 +1,8 @@
 /*
- * build.c - see build.h: .eh_frame found and read, each function's rows in order, gaps as rows
- * without rule, equal neighbours made one, different rules counted once.
+ * table_build.c - see table_build.h: .eh_frame found and read, each function's rows in order, gaps
+ * as rows without rule, equal neighbours made one, different rules counted once.
  */
-#include "native/build.h"
+#include "native/table_build.h"
 
 #include "base/map.h"
 #include "core/err.h"

@@ -1,8 +1,8 @@
 /*
- * build.h - makes a module's unwind table from its .eh_frame. Tool side.
+ * table_build.h - makes a module's unwind table from its .eh_frame. Tool side.
  */
-#ifndef FAH_NATIVE_BUILD_H
-#define FAH_NATIVE_BUILD_H
+#ifndef FAH_NATIVE_TABLE_BUILD_H
+#define FAH_NATIVE_TABLE_BUILD_H
 
 #include "native/elf_file.h"
 #include "native/table.h"
