@@ -99,7 +99,14 @@ void fah_thread_begin(void)
 
 void fah_thread_begin_first(void)
 {
-	begin(fah_now_thread_cpu()); /* so far it was the interpreter's own start */
+	uint64_t cpu = fah_now_thread_cpu();
+
+	begin(cpu); /* so far it was the interpreter's own start */
+	/* the check of the walk has made a state before there was a timer */
+	if (state) {
+		state->start_mono_ns = fah_now_mono();
+		state->last_cpu_ns = cpu;
+	}
 }
 
 /*
