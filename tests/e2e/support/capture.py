@@ -95,12 +95,14 @@ class Capture:
     starts: List[int] = field(default_factory=lambda: [0])  # of threads, ns
     # (thread, time ns, CPU ns, flags, node)
     samples: List[Tuple[int, int, int, int, int]] = field(default_factory=list)
-    system_ns: int = 0  # of samples with flag 128
+    systems: List[int] = field(default_factory=list)  # by sample: the kernel's part of its CPU, ns
     # (thread, end ns, length ns, waited ns, reason, node)
     waits: List[Tuple[int, int, int, int, int, int]] = field(default_factory=list)
     # by thread, the last: (time ns, CPU ns, ready ns)
     states: Dict[int, Tuple[int, int, int]] = field(default_factory=dict)
     drops: Dict[int, int] = field(default_factory=dict)  # by reason
+    # (thread, time ns, reason, count, CPU ns)
+    dropped_at: List[Tuple[int, int, int, int, int]] = field(default_factory=list)
     agent_drops: Dict[int, int] = field(default_factory=dict)
     agent_samples: int = 0
     reasons: List[str] = field(default_factory=list)  # why an agent refused, or stopped
@@ -219,8 +221,7 @@ def _samples(capture: Capture, c: Cursor):
         flags = c.number() if short & 8 else (short & 3) | (32 if short & 4 else 0)
         node = _index(capture.nodes, number, "node")
         capture.samples.append((thread, time, cpu * 1000, flags, node))
-        if flags & SYSTEM_PART:
-            capture.system_ns += c.number() * 1000
+        capture.systems.append(c.number() * 1000 if flags & SYSTEM_PART else 0)
 
 
 def _waits(capture: Capture, c: Cursor):
@@ -240,8 +241,9 @@ def _states(capture: Capture, c: Cursor):
 
 
 def _drops(capture: Capture, c: Cursor):
-    _thread_id, _time, reason, count = (c.number() for _ in range(4))
+    thread, time, reason, count, cpu = (c.number() for _ in range(5))
     capture.drops[reason] = capture.drops.get(reason, 0) + count
+    capture.dropped_at.append((thread, time, reason, count, cpu))
 
 
 def _thread_end(capture: Capture, c: Cursor):
