@@ -75,5 +75,5 @@ def write(title, how, header, rows):
     RESULTS.write_text(head + MARK + "\n" + "\n".join(lines) + rest)
 
 
-MARK = "<!-- newest first; written by bench/overhead and bench/startup -->\n"
-HEAD = f"# Measured\n\nWhat profiling costs, on the machine named in each table.\n\n{MARK}"
+MARK = "<!-- newest first; written by the programs of this folder -->\n"
+HEAD = f"# Measured\n\nWhat profiling costs and how right it is, on the machine named in each table.\n\n{MARK}"
