@@ -248,13 +248,21 @@ def belongs(shown: str, unit: str, others: List[str]) -> bool:
     return shown in others or shown == unit or shown.startswith(unit + ".<locals>.")
 
 
+def stated_samples(text: str) -> float:
+    """How many equal samples would give the interval that the report states. On a machine without
+    a core to spare few samples may stand for most of the time, and the report says so."""
+    match = re.search(r"shares are known to ±([\d.]+) points", text)
+    assert match, text
+    return (98 / max(0.1, float(match.group(1)))) ** 2
+
+
 def by_report(it: Run) -> List[Seen]:
     """Shares of wall time, of units that share no function with others."""
     if it.truth.word("shared"):
         return []
     shown_all = tree(it.text)
     wall = report.seconds(it.text, "Total Wall Time")
-    count = effective([sample[2] for sample in it.capture.samples])
+    count = min(stated_samples(it.text), effective([s[2] for s in it.capture.samples]))
     outside = it.truth.word("outside", ())  # charged to their callers
     shown = {
         name: sum(share for shown, share in shown_all.items() if belongs(shown, name, unit["with"]))
