@@ -245,19 +245,13 @@ static void note_cost(uint64_t ns)
 		atomic_store_explicit(&head->handler_max_ns, ns, memory_order_relaxed);
 }
 
-static void take_in_turn(const ucontext_t *uc, uint64_t mono)
+static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono)
 {
-	struct fah_thread_state *t;
 	uint64_t cpu, cost;
 
 	/* a fork's child makes its own segment at its first sample */
 	if (!fah_segment_head() && fah_segment_start() < 0)
 		return; /* no room, or another thread is at it: the CPU goes to the next sample */
-	t = fah_thread_current();
-	if (!t) {
-		count_drop(FAH_DROP_NO_ROOM);
-		return;
-	}
 	if (atomic_load(&t->busy)) {
 		count_drop(FAH_DROP_NESTED);
 		return;
@@ -273,19 +267,39 @@ static void take_in_turn(const ucontext_t *uc, uint64_t mono)
 		fah_timer_rest(fah_thread_timer(), cost * REST);
 }
 
+struct turn {
+	struct fah_thread_state *t;
+	const ucontext_t *uc;
+	uint64_t mono;
+};
+
+static void take_turn(void *arg)
+{
+	const struct turn *turn = arg;
+
+	take_in_turn(turn->t, turn->uc, turn->mono);
+}
+
 void fah_sample_take(void *ucontext)
 {
-	uint64_t mono = fah_now_mono();
+	struct turn turn = {NULL, ucontext, fah_now_mono()};
 
 	/* not active: no system call from here on, the program may have forbidden them */
 	if (!fah_writing_begin())
 		return;
 	/* a child made by a bare clone has our memory but is not ours to record */
 	if (atomic_load(&fah_agent.pid) == (uint32_t)FAH_SYS0(SYS_getpid)) {
-		if (!fah_segment_closed())
-			take_in_turn(ucontext, mono);
-		else if (fah_thread_timer())
-			fah_timer_off(fah_thread_timer());
+		if (fah_segment_closed()) {
+			if (fah_thread_timer())
+				fah_timer_off(fah_thread_timer());
+		} else {
+			turn.t = fah_thread_current();
+			if (turn.t)
+				fah_arch_call_on(turn.t->stack + sizeof(turn.t->stack), take_turn,
+						 &turn);
+			else
+				count_drop(FAH_DROP_NO_ROOM);
+		}
 	}
 	fah_writing_end();
 }

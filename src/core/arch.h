@@ -56,6 +56,21 @@ static inline long fah_arch_clone_run(long flags, void *stack_end, void (*fn)(vo
 	return ret;
 }
 
+/* fn(arg) on another stack (its end is given, aligned to 16); returns when fn does. */
+static inline void fah_arch_call_on(void *stack_end, void (*fn)(void *), void *arg)
+{
+	register void *end __asm__("r12") = stack_end;
+
+	__asm__ volatile("xchg %%rsp, %0\n\t" /* a callee keeps r12 */
+			 "call *%1\n\t"
+			 "mov %0, %%rsp"
+			 : "+r"(end), "+a"(fn), "+D"(arg)
+			 :
+			 : "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2",
+			   "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+			   "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+}
+
 /* The two bytes before a pc that came back from the kernel: `syscall`. */
 #define FAH_ARCH_SYSCALL_INSN_LEN 2
 static inline int fah_arch_is_syscall(const uint8_t *before_pc)
