@@ -54,7 +54,8 @@ void fah_env_take(void);
 #define FAH_ENV_PRELOAD "LD_PRELOAD="
 
 /* exec.c */
-void fah_exec_forked(void); /* in a fork's child */
+void fah_exec_forked(void);	/* in a fork's child */
+void fah_exec_thread_end(void); /* by the thread itself */
 
 /* program.c: may this program (path as the kernel would open it) be started with the agent? */
 bool fah_program_takes_preload(int dirfd, const char *path, int flags);
@@ -90,6 +91,8 @@ void fah_signal_remove(void);		/* the kernel gets the program's own action */
 bool fah_signal_ignore_for_child(void); /* before exec or spawn; what to tell fah_signal_back */
 void fah_signal_back(bool ignored);	/* after a spawn, or an exec that failed */
 
+#define FAH_HANDLER_STACK 16384u
+
 /* thread.c: one per thread, from an arena of ours, reused; never freed. */
 struct fah_thread_state {
 	_Atomic bool used;
@@ -121,6 +124,8 @@ struct fah_thread_state {
 		uint8_t bytes[2048];
 	} window;
 	uint8_t text[8192]; /* scratch for names */
+	/* handlers run here: the program's stack, or its alternate one, may be nearly used up */
+	uint8_t stack[FAH_HANDLER_STACK] __attribute__((aligned(16)));
 };
 void fah_thread_begin(void);			   /* in the new thread: give it a timer */
 void fah_thread_begin_first(void);		   /* the thread that starts recording */
@@ -192,6 +197,8 @@ void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usa
 
 /* native.c: the native stack of the interrupted code into t->pcs; t->map 0: no map of the code. */
 void fah_native_walk(struct fah_thread_state *t, const void *ucontext);
+void fah_native_forked(void);	   /* in a fork's child */
+uint32_t fah_native_unloads(void); /* for the head of a new segment */
 /* Which of t->pcs are evaluation loops: by what t->walk has found on the C stack. */
 void fah_native_loops(struct fah_thread_state *t);
 

@@ -35,6 +35,7 @@ static void on_fork_child(void)
 		return;
 	fah_segment_forked();
 	fah_codes_forget();
+	fah_native_forked();
 	atomic_store(&fah_agent.forked, 1);
 	fah_thread_forked();
 }

@@ -4,32 +4,43 @@
  *
  * The collector writes a file with all modules of this process and their tables, and its number
  * into our segment; the first sample that sees a new number maps the file. Until then, and where
- * nobody makes one, samples have no native stack. A map is never unmapped: another thread's handler
- * may be reading it. The stack is read in pieces, through the kernel: whose stack sp points into,
- * a greenlet's or a handler's, need not be known.
+ * nobody makes one, samples have no native stack. The stack is read in pieces, through the kernel:
+ * whose stack sp points into, a greenlet's or a handler's, need not be known.
  */
 #include "agent/agent.h"
+#include "agent/apart.h"
 #include "core/sys.h"
 #include "native/map_file.h"
 #include "native/unwind.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <ucontext.h>
 
-#define MAPS_MAX 64 /* of one process: a program that loads and unloads for ever keeps the last */
+#define N_SLOTS 8u /* maps at once: the one in use, and those that handlers still read */
 
-struct code_map {
+/* A map is taken down when another is in use and nobody reads it any more. */
+static struct slot {
+	_Atomic uint32_t readers;
 	uint32_t number;
-	struct fah_unwind_modules *modules;
-};
-
-static struct code_map maps[MAPS_MAX];
-static _Atomic uint32_t n_maps; /* published; the last one is in use */
-static _Atomic uint32_t tried;	/* the number that was last looked for */
+	_Atomic uint32_t unloads;	    /* what this map knows of: see unloads below */
+	struct fah_unwind_modules *modules; /* NULL: the slot is free */
+	size_t modules_size, len;
+	const uint8_t *bytes;
+} slots[N_SLOTS];
+static _Atomic uint32_t in_use; /* slot + 1; 0: none yet */
+static _Atomic uint64_t tried;	/* what the segment's head said when it was last looked for */
 static _Atomic bool opening;
+
+/*
+ * Counts the beginnings and ends of dlclose(). Other code may stand where some stood before; a map
+ * from before that would give it wrong names, so it is not used, until the collector has looked
+ * again.
+ */
+static _Atomic uint32_t unloads;
 
 static void put_path(char *path, uint32_t number)
 {
@@ -49,20 +60,21 @@ static void put_path(char *path, uint32_t number)
 	memcpy(path + n, behind, sizeof(behind));
 }
 
-struct opened {
-	uint32_t number;
+/* What open_file is asked, and answers. One at a time: `opening` is held. */
+static struct opened {
+	char path[FAH_PATH_MAX + 32];
 	const uint8_t *bytes; /* NULL: not to be had */
 	size_t len;
-};
+} opened;
+static uint8_t opening_stack[FAH_APART_STACK] __attribute__((aligned(16)));
 
-static void open_file(struct opened *o)
+static void open_file(void *unused)
 {
-	char path[FAH_PATH_MAX + 32];
 	struct stat st;
 	long fd, at;
 
-	put_path(path, o->number);
-	fd = FAH_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+	(void)unused;
+	fd = FAH_SYS4(SYS_openat, AT_FDCWD, opened.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return;
 	if (FAH_SYS2(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode) &&
@@ -70,15 +82,15 @@ static void open_file(struct opened *o)
 	    (uint64_t)st.st_size <= FAH_MAP_SIZE_MAX) {
 		at = FAH_SYS6(SYS_mmap, 0, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (at > 0 || at < -4095) {
-			o->bytes = (const uint8_t *)at;
-			o->len = (size_t)st.st_size;
+			opened.bytes = (const uint8_t *)at;
+			opened.len = (size_t)st.st_size;
 		}
 	}
 	FAH_SYS1(SYS_close, fd);
 }
 
 /* NULL: the file is not what it should be, or no memory. */
-static struct fah_unwind_modules *take_modules(const struct opened *o)
+static struct fah_unwind_modules *take_modules(const struct opened *o, size_t *ret_size)
 {
 	const struct fah_map_head *head = (const void *)o->bytes;
 	const struct fah_map_module *from = (const void *)(head + 1);
@@ -87,7 +99,8 @@ static struct fah_unwind_modules *take_modules(const struct opened *o)
 	if (head->magic != FAH_MAP_MAGIC || head->size != o->len || !head->n ||
 	    head->n > FAH_MAP_MODULES_MAX || o->len - sizeof(*head) < head->n * sizeof(*from))
 		return NULL;
-	mods = fah_pages(fah_unwind_modules_size(head->n));
+	*ret_size = fah_unwind_modules_size(head->n);
+	mods = fah_pages(*ret_size);
 	if (!mods)
 		return NULL;
 	for (uint32_t i = 0; i < head->n; i++) {
@@ -103,39 +116,133 @@ static struct fah_unwind_modules *take_modules(const struct opened *o)
 		m->id = i;
 		mods->n++;
 	}
-	return fah_unwind_modules_sort(mods) == 0 ? mods : NULL;
+	if (fah_unwind_modules_sort(mods) == 0)
+		return mods;
+	FAH_SYS2(SYS_munmap, mods, *ret_size);
+	return NULL;
 }
 
-/* The collector has seen other modules than we have. */
-static void open_map(uint32_t number)
+static void free_slot(struct slot *s)
 {
-	struct opened o = {.number = number};
-	uint32_t n = atomic_load(&n_maps);
-
-	if (n == MAPS_MAX || atomic_exchange(&opening, true))
+	if (!s->modules)
 		return;
-	if (atomic_load(&tried) != number) {
-		atomic_store(&tried, number);
-		open_file(&o);
-		maps[n].number = number;
-		maps[n].modules = o.bytes ? take_modules(&o) : NULL;
-		if (maps[n].modules)
-			atomic_store(&n_maps, n + 1);
-		else if (o.bytes)
-			FAH_SYS2(SYS_munmap, o.bytes, o.len);
+	FAH_SYS2(SYS_munmap, s->modules, s->modules_size);
+	FAH_SYS2(SYS_munmap, s->bytes, s->len);
+	s->modules = NULL;
+}
+
+/* A slot that nobody reads; all others of that kind are emptied on the way. NULL: none. */
+static struct slot *unread_slot(void)
+{
+	struct slot *found = NULL;
+
+	for (uint32_t i = 0; i < N_SLOTS; i++) {
+		/* a reader that comes now sees that the slot is not in use, and goes */
+		if (i + 1 == atomic_load(&in_use) || atomic_load(&slots[i].readers))
+			continue;
+		free_slot(&slots[i]);
+		found = &slots[i];
+	}
+	return found;
+}
+
+static void fill_slot(struct slot *s, uint32_t number, uint32_t seen_unloads)
+{
+	opened.bytes = NULL;
+	put_path(opened.path, number);
+	fah_apart(open_file, NULL, opening_stack, sizeof(opening_stack));
+	if (!opened.bytes)
+		return;
+	s->modules = take_modules(&opened, &s->modules_size);
+	if (!s->modules) {
+		FAH_SYS2(SYS_munmap, opened.bytes, opened.len);
+		return;
+	}
+	s->bytes = opened.bytes;
+	s->len = opened.len;
+	s->number = number;
+	atomic_store(&s->unloads, seen_unloads);
+	atomic_store(&in_use, (uint32_t)(s - slots) + 1);
+}
+
+/* The collector has looked again: at other modules than we have, or after a dlclose. */
+static void take_map(uint64_t word)
+{
+	uint32_t number = (uint32_t)word, seen = (uint32_t)(word >> 32), at;
+	struct slot *s;
+
+	if (atomic_exchange(&opening, true))
+		return;
+	at = atomic_load(&in_use);
+	if (at && slots[at - 1].number == number) {
+		atomic_store(&slots[at - 1].unloads, seen);
+		atomic_store(&tried, word);
+	} else if (atomic_load(&tried) != word && (s = unread_slot())) {
+		atomic_store(&tried, word);
+		fill_slot(s, number, seen);
 	}
 	atomic_store(&opening, false);
 }
 
-static const struct code_map *current_map(void)
+/* The map of all code as it is, held until slot_release; NULL: there is none. */
+static struct slot *slot_hold(void)
 {
 	struct fah_segment_head *head = fah_segment_head();
-	uint32_t wanted = head ? atomic_load_explicit(&head->map, memory_order_acquire) : 0, n;
+	uint64_t wanted = head ? atomic_load_explicit(&head->map, memory_order_acquire) : 0;
+	uint32_t at;
 
 	if (wanted && wanted != atomic_load(&tried))
-		open_map(wanted);
-	n = atomic_load(&n_maps);
-	return n ? &maps[n - 1] : NULL;
+		take_map(wanted);
+	while ((at = atomic_load(&in_use))) {
+		struct slot *s = &slots[at - 1];
+
+		atomic_fetch_add(&s->readers, 1);
+		if (atomic_load(&in_use) == at && atomic_load(&s->unloads) == atomic_load(&unloads))
+			return s;
+		atomic_fetch_sub(&s->readers, 1);
+		if (atomic_load(&in_use) == at)
+			return NULL;
+	}
+	return NULL;
+}
+
+static void slot_release(struct slot *s)
+{
+	atomic_fetch_sub(&s->readers, 1);
+}
+
+void fah_native_forked(void)
+{
+	for (uint32_t i = 0; i < N_SLOTS; i++) /* threads that are not there read no more */
+		atomic_store(&slots[i].readers, 0);
+	atomic_store(&opening, false);
+}
+
+uint32_t fah_native_unloads(void)
+{
+	return atomic_load(&unloads);
+}
+
+static void count_unload(void)
+{
+	struct fah_segment_head *head = fah_segment_head();
+	uint32_t n = atomic_fetch_add(&unloads, 1) + 1;
+
+	if (head)
+		atomic_store(&head->unloads, n);
+}
+
+/* To stand in front of dlopen would change whose RUNPATH it searches; dlclose asks for no caller.
+ */
+FAH_AGENT_EXPORT int dlclose(void *handle)
+{
+	int (*real)(void *) = (int (*)(void *))(uintptr_t)fah_real("dlclose");
+	int ret;
+
+	count_unload();
+	ret = real ? real(handle) : -1;
+	count_unload();
+	return ret;
 }
 
 /* Eight bytes of the stack at a time, read 2 kB at a time: what is wanted next lies above. */
@@ -169,7 +276,7 @@ static int read_window(const struct fah_mem *mem, const struct fah_piece *pieces
 void fah_native_walk(struct fah_thread_state *t, const void *ucontext)
 {
 	const ucontext_t *uc = ucontext;
-	const struct code_map *map = current_map();
+	struct slot *map = slot_hold();
 	struct fah_stack stack = {.mem = &t->window.mem};
 	struct fah_unwind_result result;
 	struct fah_regs regs;
@@ -187,6 +294,9 @@ void fah_native_walk(struct fah_thread_state *t, const void *ucontext)
 	fah_load(&t->window.mem, regs.r[FAH_REG_SP] & ~7ull, &word, sizeof(word));
 	t->n_pcs = (uint32_t)fah_unwind(map->modules, &regs, &stack, t->pcs, t->sps, FAH_NATIVE_MAX,
 					&result);
+	if (atomic_load(&map->unloads) != atomic_load(&unloads))
+		t->map = t->n_pcs = 0; /* some of that code may have gone meanwhile */
+	slot_release(map);
 	_Static_assert(FAH_UNWIND_STOPS <= FAH_NATIVE_STOPS, "a count for each");
 	atomic_fetch_add_explicit(&fah_segment_head()->native_stops[result.stop], 1,
 				  memory_order_relaxed);

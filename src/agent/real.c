@@ -24,7 +24,7 @@ static struct {
 	{"pthread_create", NULL},  {"__sysv_signal", NULL}, {"siginterrupt", NULL},
 	{"pthread_sigmask", NULL}, {"sigprocmask", NULL},   {"sigwait", NULL},
 	{"sigwaitinfo", NULL},	   {"sigtimedwait", NULL},  {"raise", NULL},
-	{"pthread_kill", NULL},	   {"prctl", NULL},
+	{"pthread_kill", NULL},	   {"prctl", NULL},	    {"dlclose", NULL},
 };
 
 struct wanted {
@@ -96,7 +96,7 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *data)
 
 	(void)size;
 	if (strncmp(file, "libc.so", 7) && strncmp(file, "libc-2", 6) &&
-	    strncmp(file, "libpthread", 10))
+	    strncmp(file, "libpthread", 10) && strncmp(file, "libdl", 5))
 		return 0;
 	if (!read_tables(info, &t))
 		return 0;

@@ -178,19 +178,36 @@ static void find_segments(struct fah_drain *d)
 			define_process(d, p);
 }
 
+/* A map's file is for agents that have not opened it yet. */
+static void forget_map(struct fah_drain *d, uint32_t map)
+{
+	for (struct fah_collected *p = d->processes; p; p = p->next)
+		if (!p->done && p->n_segments &&
+		    (uint32_t)atomic_load(&fah_segment_map_head(&p->segments[0])->map) == map)
+			return;
+	fah_modules_forget(d->modules, map);
+}
+
 /* Tell the agent of code that the process has mapped since. */
 static void look_at(struct fah_drain *d, struct fah_collected *p)
 {
 	struct fah_segment_head *head;
-	uint32_t map;
+	uint64_t before, now;
+	uint32_t unloads, map;
 
 	if (!d->modules || p->done || p->seen_dead || !p->n_segments)
 		return;
-	map = fah_modules_look(d->modules, fah_collected_outer_pid(p));
 	head = fah_segment_map_head(&p->segments[0]);
+	unloads = atomic_load(&head->unloads); /* first: what is unloaded meanwhile is not seen */
+	map = fah_modules_look(d->modules, fah_collected_outer_pid(p));
 	p->looked = true;
-	if (map && atomic_load(&head->map) != map)
-		atomic_store_explicit(&head->map, map, memory_order_release);
+	before = atomic_load(&head->map);
+	now = (uint64_t)unloads << 32 | map;
+	if (!map || before == now)
+		return;
+	atomic_store_explicit(&head->map, now, memory_order_release);
+	if (before && (uint32_t)before != map)
+		forget_map(d, (uint32_t)before);
 }
 
 /* Reading the folder at each tick was most of the collector's cost. */
@@ -213,7 +230,7 @@ void fah_drain_notice(struct fah_drain *d)
 	if (folder_has_news(d))
 		find_segments(d);
 	for (struct fah_collected *p = d->processes; p; p = p->next)
-		if (!p->looked || fah_collected_misses_code(p))
+		if (!p->looked || fah_collected_wants_look(p))
 			look_at(d, p);
 }
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MAPS_MAX (64u << 20)		/* bytes of /proc/PID/maps */
 #define EVAL "_PyEval_EvalFrameDefault" /* also the head of its compiler-made parts' names */
@@ -41,6 +42,7 @@ struct mapped {
 struct map {
 	struct mapped *list; /* by start */
 	size_t n;
+	bool written; /* its file is there */
 };
 
 struct fah_modules {
@@ -302,6 +304,26 @@ static bool same(const struct map *a, const struct map *b)
 	return a->n == b->n && !memcmp(a->list, b->list, a->n * sizeof(*a->list));
 }
 
+static int write_again(struct fah_modules *m, uint32_t number)
+{
+	struct map *map = &m->maps[number - 1];
+	int err = map->written ? 0 : write_map(m, map, number);
+
+	map->written = err == 0;
+	return err;
+}
+
+void fah_modules_forget(struct fah_modules *m, uint32_t number)
+{
+	char path[4096];
+	int n = snprintf(path, sizeof(path), "%s/" FAH_MAP_NAME, m->dir, number);
+
+	if (!number || number > m->n_maps || n < 0 || (size_t)n >= sizeof(path))
+		return;
+	m->maps[number - 1].written = false;
+	unlink(path);
+}
+
 uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid)
 {
 	struct map map, *bigger;
@@ -313,7 +335,7 @@ uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid)
 	for (uint32_t i = m->n_maps; i > 0; i--) {
 		if (same(&m->maps[i - 1], &map)) {
 			free(map.list);
-			return i;
+			return write_again(m, i) < 0 ? 0 : i;
 		}
 	}
 	bigger = reallocarray(m->maps, m->n_maps + 1, sizeof(*bigger));
@@ -323,6 +345,7 @@ uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid)
 		free(map.list);
 		return 0;
 	}
+	map.written = true;
 	m->maps[m->n_maps++] = map;
 	return m->n_maps;
 }

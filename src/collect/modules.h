@@ -23,6 +23,8 @@ void fah_modules_free(struct fah_modules *m); /* NULL is fine */
  * tables. A map that is new is written to the session's folder first.
  */
 uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid);
+/* No agent will open that map from here on: its file goes. Names are still found. */
+void fah_modules_forget(struct fah_modules *m, uint32_t map);
 
 enum fah_module_kind {
 	FAH_MODULE_UNKNOWN, /* no module has code there */

@@ -16,6 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOOKS_AT_ONCE 16u
+#define LOOK_REST_MAX 50u /* ticks: a second */
+
 struct fah_segment_head *fah_segment_map_head(const struct fah_segment_map *m)
 {
 	return (struct fah_segment_head *)(void *)m->base;
@@ -174,15 +177,29 @@ bool fah_collected_is_dead(const struct fah_collected *list, struct fah_collecte
 	       atomic_load(&fah_segment_map_head(&p->segments[0])->status) == FAH_AGENT_ENDED;
 }
 
-bool fah_collected_misses_code(struct fah_collected *p)
+bool fah_collected_wants_look(struct fah_collected *p)
 {
-	uint64_t before = p->unmapped;
+	const struct fah_segment_head *head;
+	uint64_t unmapped;
+	uint32_t wait;
 
 	if (p->done || !p->n_segments)
 		return false;
-	p->unmapped = atomic_load(
-		&fah_segment_map_head(&p->segments[0])->native_stops[FAH_UNWIND_NO_MODULE]);
-	return p->unmapped != before;
+	head = fah_segment_map_head(&p->segments[0]);
+	unmapped = atomic_load(&head->native_stops[FAH_UNWIND_NO_MODULE]);
+	if (++p->rest > 2 * LOOK_REST_MAX)
+		p->looks = 0; /* it has been quiet */
+	if (unmapped == p->unmapped && atomic_load(&head->map) >> 32 == atomic_load(&head->unloads))
+		return false;
+	/* a program's start loads many, so the first ones come at once */
+	wait = p->looks < LOOKS_AT_ONCE ? 1 : 1u << (p->looks - LOOKS_AT_ONCE);
+	if (p->rest < (wait < LOOK_REST_MAX ? wait : LOOK_REST_MAX))
+		return false;
+	if (wait < LOOK_REST_MAX)
+		p->looks++;
+	p->rest = 0;
+	p->unmapped = unmapped;
+	return true;
 }
 
 void fah_collected_close(struct fah_collected *p, bool remove_files)

@@ -36,7 +36,9 @@ struct fah_collected {
 	uint32_t id;		     /* the capture's */
 	bool seen_dead;		     /* once more drained, then done */
 	bool looked;		     /* its modules are known */
-	uint64_t unmapped; /* stacks that had ended in unknown code when that was asked last */
+	uint64_t unmapped;	     /* stacks that had ended in unknown code at the last look */
+	uint32_t looks;		     /* of late, and */
+	uint32_t rest;		     /* ticks since the last, see fah_collected_wants_look */
 	bool done;
 	bool watched; /* its threads are, from outside: waits.c */
 	struct fah_threads threads;
@@ -63,8 +65,12 @@ uint32_t fah_collected_outer_pid(struct fah_collected *p);
 bool fah_collected_is_replaced(const struct fah_collected *list, const struct fah_collected *p);
 /* The process is gone, or goes on as another program. */
 bool fah_collected_is_dead(const struct fah_collected *list, struct fah_collected *p);
-/* Whether stacks have ended in unknown code since this was asked last: modules were loaded. */
-bool fah_collected_misses_code(struct fah_collected *p);
+/*
+ * Whether its modules are worth a look: stacks have ended in unknown code, or libraries went, since
+ * the last one. Asked once a tick. The longer that goes on (code made at run time, libraries
+ * that come and go), the more ticks pass between two looks.
+ */
+bool fah_collected_wants_look(struct fah_collected *p);
 /* Unmap, close and remove its files. */
 void fah_collected_close(struct fah_collected *p, bool remove_files);
 void fah_collected_free_all(struct fah_collected *list);

@@ -97,9 +97,11 @@ struct fah_segment_head {
 	uint64_t end_mono_ns, user_ns, system_ns, max_rss_kb;
 	uint32_t cmdline_len;
 	uint32_t pid_namespace; /* its inode; 0: not known. pid and ppid are those inside it */
-	/* set by the collector: the newest map of this process's code (native/map_file.h); 0: none
-	 */
-	_Atomic uint32_t map;
+	/* set by the collector: the number of the newest map of this process's code
+	 * (native/map_file.h), 0: none; and, 32 bits up, `unloads` when it looked */
+	_Atomic uint64_t map;
+	/* the agent's: dlclose() begun and ended so often */
+	_Atomic uint32_t unloads;
 	uint32_t reserved;
 	/* native stacks by how they ended: enum fah_unwind_stop */
 	_Atomic uint64_t native_stops[FAH_NATIVE_STOPS];
