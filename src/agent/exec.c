@@ -2,8 +2,8 @@
  * exec.c - children inherit the agent: exec and spawn put our variables back.
  *
  * Stands in front of libc's exec and posix_spawn families. May run in a vfork child: writes only to
- * the stack. What the program asked for is passed on unchanged but for the two variables, and those
- * only where the new program takes them (program.c).
+ * the stack and to what is the calling thread's own. What the program asked for is passed on
+ * unchanged but for the two variables, and those only where the new program takes them (program.c).
  */
 #include "agent/agent.h"
 #include "agent/apart.h"
@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_ROOM \
-	(128u << 10) /* of stack for a child's environment: beyond that it goes without us */
+#define MAX_ROOM (1u << 20) /* for a child's environment: beyond that it goes without us */
+#define STACK_ROOM 1024u    /* of that on the stack: a thread's may be 32 kB */
 
 extern char **environ;
 
@@ -150,22 +150,61 @@ static const char *on_path(const char *file, bool moves, char *buf, size_t cap)
 	return NULL;
 }
 
-/* ENV joined with ours on this function's stack where FOLLOWS, else as it is. */
-#define CHILD_ENV(follows, env) \
-	((follows) ? join(env, __builtin_alloca(joined_size(env))) : (char **)(env))
+/*
+ * Room for a large environment. It stays until the thread ends: a vfork's child makes it in its
+ * parent's memory, and cannot give it back once it is another program.
+ */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+	void *pages;
+	size_t size;
+} room;
+
+static void *large_room(size_t size)
+{
+	if (room.size < size) {
+		fah_exec_thread_end();
+		room.pages = fah_pages(size);
+		room.size = room.pages ? size : 0;
+	}
+	return room.pages;
+}
+
+void fah_exec_thread_end(void)
+{
+	if (room.size)
+		FAH_SYS2(SYS_munmap, room.pages, room.size);
+	room.size = 0;
+	room.pages = NULL;
+}
+
+/* ENV joined with ours where FOLLOWS and there is room, here: on the caller's stack; else as it
+ * is. */
+static char **child_env(bool follows, char *const env[], void *here)
+{
+	size_t size = follows ? joined_size(env) : 0;
+	void *where = size <= STACK_ROOM ? here : large_room(size);
+
+	return follows && where ? join(env, where) : (char **)(uintptr_t)env;
+}
 
 /* The system call with what the program asked for; it returns only where the new program did not
  * start. */
 static int exec_at(int dirfd, const char *path, char *const argv[], char *const env[], int flags)
 {
-	char **child = CHILD_ENV(follows(dirfd, path, flags, env), env);
+	uint64_t here[STACK_ROOM / 8];
+	char **child = child_env(follows(dirfd, path, flags, env), env, here);
 	bool ignored = fah_signal_ignore_for_child();
 	long err;
 
-	if (dirfd == AT_FDCWD && !flags)
-		err = FAH_SYS3(SYS_execve, path, argv, child);
-	else
-		err = FAH_SYS6(SYS_execveat, dirfd, path, argv, child, flags, 0);
+	for (;;) {
+		if (dirfd == AT_FDCWD && !flags)
+			err = FAH_SYS3(SYS_execve, path, argv, child);
+		else
+			err = FAH_SYS6(SYS_execveat, dirfd, path, argv, child, flags, 0);
+		if (err != -E2BIG || child == env)
+			break;
+		child = (char **)(uintptr_t)env; /* without our variables it may be small enough */
+	}
 	fah_signal_back(ignored);
 	errno = (int)-err;
 	return -1;
@@ -187,6 +226,7 @@ FAH_AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const e
 		(int (*)(const char *, char *const[], char *const[]))(uintptr_t)fah_real("execvpe");
 	char buf[FAH_PATH_MAX], **child;
 	const char *path = on_path(file, false, buf, sizeof(buf));
+	uint64_t here[STACK_ROOM / 8];
 	bool ignored;
 	int ret;
 
@@ -194,9 +234,11 @@ FAH_AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const e
 		errno = ENOSYS;
 		return -1;
 	}
-	child = CHILD_ENV(follows(AT_FDCWD, path, 0, env), env);
+	child = child_env(follows(AT_FDCWD, path, 0, env), env, here);
 	ignored = fah_signal_ignore_for_child();
 	ret = real(file, argv, child);
+	if (errno == E2BIG && child != env)
+		ret = real(file, argv, env);
 	fah_signal_back(ignored);
 	return ret;
 }
@@ -332,10 +374,12 @@ static void answer(void *arg)
 static bool follows_apart(const char *path, char *const env[])
 {
 	struct question q = {path, env, false};
-	uint8_t stack[FAH_APART_STACK] __attribute__((aligned(16)));
+	void *stack = fah_agent.preload[0] && path ? fah_pages(FAH_APART_STACK) : NULL;
 
-	if (fah_agent.preload[0] && path)
-		fah_apart(answer, &q, stack, sizeof(stack));
+	if (!stack)
+		return false;
+	fah_apart(answer, &q, stack, FAH_APART_STACK);
+	FAH_SYS2(SYS_munmap, stack, FAH_APART_STACK);
 	return q.follows;
 }
 
@@ -344,15 +388,18 @@ static int spawn(spawn_fn real, pid_t *pid, const char *file, const char *path,
 		 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
 		 char *const argv[], char *const env[])
 {
+	uint64_t here[STACK_ROOM / 8];
 	char **child;
 	bool ignored;
 	int ret;
 
 	if (!real)
 		return ENOSYS;
-	child = CHILD_ENV(follows_apart(path, env), env);
+	child = child_env(follows_apart(path, env), env, here);
 	ignored = fah_signal_ignore_for_child();
 	ret = real(pid, file, actions, attr, argv, child);
+	if (ret == E2BIG && child != env)
+		ret = real(pid, file, actions, attr, argv, env);
 	fah_signal_back(ignored);
 	return ret;
 }

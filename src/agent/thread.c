@@ -40,6 +40,7 @@ static void on_thread_end(void *unused)
 	struct fah_timer *ours = timer;
 
 	(void)unused;
+	fah_exec_thread_end();
 	if (!fah_writing_begin()) {
 		/* whoever ends the process writes for us, and cannot ask the kernel any more */
 		if (ours && !fah_sandbox_is_on())
