@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,10 +37,28 @@ int fah_fail_err(int err, const char *fmt, ...)
 	return fah_fail("%s", fah_strbuf_str(&text));
 }
 
+static void do_nothing(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * Where files may not grow (ulimit -f) a write is to fail, not to kill us: the program's limit is
+ * not its end. A handler, since an ignored signal would be handed on to the program.
+ */
+static void outlive_file_limits(void)
+{
+	struct sigaction now, ours = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
+
+	if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &ours, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct fah_command *cmd;
 
+	outlive_file_limits();
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* numbers in reports and files look the same everywhere */
 	if (argc < 2) {
