@@ -1,0 +1,340 @@
+"""Programs that are hard to watch without harm: each does, prints and returns what it does alone."""
+
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from support import capture
+from support import run as tool
+from support.run import TARGETS, capture_of, inspect, plain, profile, profile_command
+from test_same_behaviour import same, script
+
+HARM = TARGETS / "harm"
+JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+RATES = pytest.mark.parametrize("hz", [None, 5000])
+ROOT_ONLY = pytest.mark.skipif(os.getuid() != 0, reason="SKIP: only root can do that")
+
+
+def rate(hz):
+    return {"FIXINGAHOLE_TEST_HZ": str(hz)} if hz else {}
+
+
+def unharmed(python, name, cwd, *args, hz=None, env=None, **rest):
+    """That program of tests/targets/harm, plain and profiled."""
+    both = dict(env or {}, PYTHONWARNINGS="ignore")
+    return same(python, [str(HARM / name)] + list(args), cwd, env=dict(both, **rate(hz)), **rest)
+
+
+def limited(words, python, name, cwd, *args):
+    """The same under `words COMMAND`."""
+    command = [str(HARM / name)] + list(args)
+    expected = tool.run(words + [python.path] + command, cwd, python)
+    result = tool.run(words + profile_command(python, command, ["-q"]), cwd, python)
+    result.folder = tool.run_folder(cwd / "performance")
+    assert (result.status, result.out, result.err) == (
+        expected.status,
+        expected.out,
+        expected.err,
+    ), "plain:\n%s\nprofiled:\n%s" % (expected, result)
+    return result
+
+
+# Children
+
+
+@RATES
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(program, some_python, method, hz, tmp_path):
+    result = unharmed(some_python, "pools.py", tmp_path, method, hz=hz)
+    it = capture.read(capture_of(result))
+    assert len(it.processes) - 1 >= 3, "the workers were not recorded"
+
+
+@RATES
+def test_fork_storm(program, some_python, hz, tmp_path):
+    unharmed(some_python, "forkstorm.py", tmp_path, "60", hz=hz)
+
+
+def test_large_environment_and_small_stack(program, some_python, tmp_path):
+    """A child's environment is not laid out on the stack of the thread that starts it."""
+    result = unharmed(some_python, "manyvars.py", tmp_path, "12000")
+    assert result.out.split() == ["0", "0", "0", "12000", "0"] * 3
+    assert len(capture.read(capture_of(result)).processes) - 1 == 4, "such a child is followed"
+
+
+def test_arguments_at_the_limit(program, local_python, tmp_path):
+    """What just fits into an exec still does: our variables stay out where they don't fit."""
+    result = limited(["prlimit", "--stack=1048576"], local_python, "arglimit.py", tmp_path)
+    assert min(int(size) for size in result.out.split()) > 200000
+
+
+# Stacks and limits
+
+
+@pytest.mark.parametrize("size", ["4096", "8192", "65536"])
+def test_alternate_stack(program, some_python, size, tmp_path):
+    """faulthandler sets one of 8 kB, in the middle of the heap."""
+    result = unharmed(some_python, "altstack.py", tmp_path, size)
+    assert result.out == "0\nlives\n"
+    assert capture.read(capture_of(result)).samples
+
+
+def test_thread_with_little_stack_left(program, local_python, tmp_path):
+    """A handler takes what the kernel puts on the stack, and next to nothing more."""
+
+    def lives(depth):
+        return plain(local_python, [str(HARM / "smallstack.py"), str(depth)], tmp_path).status == 0
+
+    low, high = 1, 256
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if lives(middle) else (low, middle)
+    result = None
+    # one level takes between 0.5 and 1.5 kB; a signal's frame up to 3.5 kB, by the CPU
+    for _ in range(3):
+        result = unharmed(local_python, "smallstack.py", tmp_path, str(low - 4))
+    assert result.out == "lives\n"
+    assert capture.read(capture_of(result)).samples
+
+
+def test_deep_c_stacks(program, some_python, tmp_path):
+    unharmed(some_python, "deepc.py", tmp_path)
+    unharmed(some_python, "deepc.py", tmp_path, hz=500)
+
+
+LIMITS = {
+    "stack of 256 kB": ["prlimit", "--stack=262144"],
+    "endless stack": ["prlimit", "--stack=unlimited"],
+    "8 descriptors": ["prlimit", "--nofile=8"],
+    "no locked memory": ["prlimit", "--memlock=0"],
+    "no pending signals": ["prlimit", "--sigpending=0"],
+    "files of 200 kB": ["prlimit", "--fsize=200000"],
+    "files of 1.1 MB": ["prlimit", "--fsize=1100000"],
+    "addresses as they are": ["setarch", "-R"],
+    "old address layout": ["setarch", "-L"],
+    "80 MB of addresses": ["prlimit", "--as=80000000"],
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_limits(program, system_python, limit, tmp_path):
+    limited(LIMITS[limit], system_python, "limited.py", tmp_path)
+
+
+def test_a_file_limit_that_we_cannot_live_with(program, system_python, tmp_path):
+    """A line and a status, not a death by SIGXFSZ."""
+    words = ["prlimit", "--fsize=1000"]
+    command = profile_command(system_python, [str(HARM / "limited.py")], ["-q"])
+    result = tool.run(words + command, tmp_path)
+    assert result.status == 2 and "File too large" in result.err, result
+
+
+def test_address_space(program, system_python, tmp_path):
+    """What the agent takes of it, at most; a program that is limited has that much less."""
+    limited([], system_python, "seen.py", tmp_path, "x")
+    profiled = [int(word) for word in (tmp_path / "measured").read_text().split()]
+    plain(system_python, [str(HARM / "seen.py"), "x"], tmp_path)
+    alone = [int(word) for word in (tmp_path / "measured").read_text().split()]
+    assert alone[2] == 0 and profiled[2] > 0
+    assert profiled[0] - alone[0] < 8000, "kB of address space"
+    assert profiled[1] - alone[1] < 6000, "kB of memory"
+
+
+def test_what_a_program_sees_of_itself(program, some_python, tmp_path):
+    unharmed(some_python, "seen.py", tmp_path)
+
+
+# Signals and faults
+
+
+@RATES
+def test_own_timers(program, some_python, hz, tmp_path):
+    unharmed(some_python, "owntimers.py", tmp_path, hz=hz)
+
+
+@RATES
+@pytest.mark.parametrize("what", ["later", "user", "many", "fault", "overflow", "abort"])
+def test_faulthandler(program, some_python, what, hz, tmp_path):
+    args = [str(HARM / "faults.py"), what]
+    texts = []
+    for result in (
+        plain(some_python, args, tmp_path, preexec_fn=no_core),
+        profile(some_python, args, tmp_path, hz=hz, preexec_fn=no_core),
+    ):
+        texts.append((result.status, result.out, re.sub("0x[0-9a-f]+", "ADDRESS", result.err)))
+    assert texts[0] == texts[1]
+    if what == "fault":
+        assert texts[0][0] == 128 + signal.SIGSEGV and "in fault" in texts[0][2]
+
+
+def no_core():
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+# Interpreters, schedulers, libraries
+
+
+@RATES
+def test_switch_interval(program, some_python, hz, tmp_path):
+    unharmed(some_python, "switching.py", tmp_path, hz=hz)
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory):
+    """A folder with that package for that Python; where PyPI has none, the test says so."""
+    made = {}
+
+    def get(python, package):
+        if python.foreign:
+            pytest.skip("SKIP: %s: no pip in %s" % (package, python.root))
+        if (python, package) not in made:
+            folder = tmp_path_factory.mktemp(package)
+            pip = "pip install -q --disable-pip-version-check --root-user-action=ignore"
+            pip += " --only-binary :all: --target"
+            runner = [python.path, "-m"]
+            if subprocess.call(runner + ["pip", "--version"], stdout=-3, stderr=-3) != 0:
+                subprocess.check_call([python.path, "-m", "venv", str(folder / "venv")])
+                runner = [str(folder / "venv" / "bin" / "python3"), "-m"]
+            done = subprocess.run(
+                runner + pip.replace("--root-user-action=ignore", "").split() + [str(folder), package],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
+            made[python, package] = folder if done.returncode == 0 else done.stdout.decode()
+        if isinstance(made[python, package], str):
+            pytest.skip("SKIP: no %s for %s:\n%s" % (package, python.name, made[python, package]))
+        return str(made[python, package])
+
+    return get
+
+
+@RATES
+def test_greenlets(program, local_python, wheels, hz, tmp_path):
+    path = wheels(local_python, "greenlet")
+    result = unharmed(local_python, "greenlets.py", tmp_path, hz=hz, env={"PYTHONPATH": path})
+    it = capture.read(capture_of(result)).of_python()
+    found = set()
+    for _, _, _, _, node in it.samples:
+        names = [function.name for function, _ in it.path(node)]
+        assert not {"shallow", "deep"} <= set(names), names
+        for name, depth in ("shallow", 6), ("deep", 41):
+            if name in names:
+                found.add(name)
+                assert names.count("work") <= depth, names
+    assert found == {"shallow", "deep"}
+    assert it.drop_share() < 0.15, inspect(capture_of(result)).out
+
+
+@RATES
+@pytest.mark.parametrize("package", ["gevent", "uvloop"])
+def test_event_loops(program, local_python, wheels, package, hz, tmp_path):
+    path = wheels(local_python, package)
+    result = unharmed(local_python, package + "s.py", tmp_path, hz=hz, env={"PYTHONPATH": path})
+    assert capture.read(capture_of(result)).drop_share() < 0.02
+
+
+def test_jemalloc(program, local_python, tmp_path):
+    if not os.path.exists(JEMALLOC):
+        pytest.skip("SKIP: no libjemalloc2 here")
+    unharmed(local_python, "preloaded.py", tmp_path, env={"LD_PRELOAD": JEMALLOC})
+
+
+@pytest.fixture(scope="session")
+def libraries(tmp_path_factory):
+    """20 libraries, some of the same size, each with a function of its own name."""
+    folder = tmp_path_factory.mktemp("libraries")
+    for i in range(20):
+        source = folder / ("w%d.c" % i)
+        source.write_text(
+            "long work%d(long n) { volatile long x = %d; for (long i = 0; i < n; i++) x += i * %d;"
+            " return x; }\nchar room%d[%d] = {1};\n" % (i, i, i, i, 4096 * (1 + i % 5))
+        )
+        library = str(folder / ("libw%d.so" % i))
+        subprocess.check_call(["gcc", "-O1", "-shared", "-fPIC", "-o", library, str(source)])
+    return folder
+
+
+def wrong_names(path):
+    """Samples in which callI has somebody else's workJ below it; and those with its own."""
+    it, own, wrong = capture.read(path), 0, []
+    for _, _, _, _, node in it.samples:
+        names = [function.name for function, _ in it.path(node)]
+        callers = {name[4:] for name in names if re.fullmatch(r"call\d+", name)}
+        works = {name[4:] for name in names if re.fullmatch(r"work\d+", name)}
+        own += callers == works and bool(works)
+        wrong += [names] if callers and works - callers else []
+    return own, wrong
+
+
+@pytest.mark.parametrize("steps, threads, hz", [(3000000, 1, None), (100000, 1, 5000), (300000, 3, 2000)])
+def test_libraries_that_come_and_go(program, local_python, libraries, steps, threads, hz, tmp_path):
+    """Code that stands where other code stood is not taken for it; nothing piles up meanwhile."""
+    args = ["3", str(libraries), "20", str(steps), str(threads)]
+    result = unharmed(local_python, "unloads.py", tmp_path, *args, hz=hz)
+    _, wrong = wrong_names(capture_of(result))
+    assert not wrong, "%d, such as %s" % (len(wrong), wrong[0])
+
+
+def test_a_library_that_went_once(program, system_python, libraries, tmp_path):
+    """When things have calmed down, native names are there again."""
+    text = (
+        "import _ctypes, ctypes, sys\n"
+        "for i in 0, 5, 10:\n"  # of one size: each takes the place of the one before
+        "    library = _ctypes.dlopen('%s/libw%%d.so' %% i, 2)\n"
+        "    work = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_long)(_ctypes.dlsym(library, 'work%%d' %% i))\n"
+        "    def burn():\n        for _ in range(20):\n            work(20000000)\n"
+        "    burn.__code__ = burn.__code__.replace(co_name='call%%d' %% i)\n"
+        "    burn()\n    _ctypes.dlclose(library)\n" % libraries
+    )
+    result = same(system_python, [script(tmp_path, text)], tmp_path)
+    own, wrong = wrong_names(capture_of(result))
+    assert own > len(capture.read(capture_of(result)).samples) / 2 and not wrong, (own, wrong[:3])
+
+
+# What a program gives up, and what is taken from it
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("what", ["user", "root", "dumps"])
+def test_powers_given_up(program, some_python, what, tmp_path):
+    (tmp_path / "empty").mkdir()
+    result = unharmed(some_python, "powers.py", tmp_path, what, str(tmp_path / "empty"))
+    assert capture.read(capture_of(result)).samples
+
+
+@pytest.fixture
+def small_memory():
+    """A control group with 64 MB, ours alone."""
+    top = Path("/sys/fs/cgroup/memory")
+    limit = "memory.limit_in_bytes"
+    if not top.is_dir():
+        top, limit = Path("/sys/fs/cgroup"), "memory.max"
+    group = top / ("fixingahole-test-%d" % os.getpid())
+    try:
+        group.mkdir()
+        (group / limit).write_text(str(64 << 20))
+    except OSError as err:
+        if group.is_dir():
+            group.rmdir()
+        pytest.skip("SKIP: no control group with a memory limit can be made here: %s" % err)
+    yield group
+    tool.wait_until(lambda: not (group / "cgroup.procs").read_text(), what="an empty group")
+    group.rmdir()
+
+
+@ROOT_ONLY
+def test_out_of_memory(program, system_python, small_memory, tmp_path):
+    """The kernel kills the program, and what was recorded up to there is there."""
+    join = ["sh", "-c", 'echo $$ > "$0/cgroup.procs"; exec "$@"', str(small_memory)]
+    command = profile_command(system_python, [str(HARM / "eater.py")], [])
+    result = tool.run(join + command, tmp_path)
+    assert result.status == 128 + signal.SIGKILL, result
+    assert "killed by signal 9 (SIGKILL)" in result.out
+    it = capture.read(tool.run_folder(tmp_path / "performance") / "profile.fah")
+    assert it.complete and it.wait_status == signal.SIGKILL
+    assert "before" in it.names()

@@ -1,0 +1,18 @@
+"""smallstack.py DEPTH: threads with the smallest stack there is, used up to that depth."""
+
+import sys
+import threading
+
+from work import burn
+
+
+def down(depth):
+    return max(map(down, (depth - 1,))) if depth else burn(0.05) or 0
+
+
+threading.stack_size(32768)
+for _ in range(4):
+    thread = threading.Thread(target=down, args=(int(sys.argv[1]),))
+    thread.start()
+    thread.join()
+print("lives")
