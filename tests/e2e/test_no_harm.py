@@ -58,9 +58,9 @@ def test_fork_storm(program, some_python, hz, tmp_path):
     unharmed(some_python, "forkstorm.py", tmp_path, "60", hz=hz)
 
 
-def test_large_environment_and_small_stack(program, some_python, tmp_path):
+def test_large_environment_and_small_stack(program, local_python, tmp_path):
     """A child's environment is not laid out on the stack of the thread that starts it."""
-    result = unharmed(some_python, "manyvars.py", tmp_path, "12000")
+    result = unharmed(local_python, "manyvars.py", tmp_path, "12000")
     assert result.out.split() == ["0", "0", "0", "12000", "0"] * 3
     assert len(capture.read(capture_of(result)).processes) - 1 == 4, "such a child is followed"
 
@@ -165,6 +165,9 @@ def test_faulthandler(program, some_python, what, hz, tmp_path):
         profile(some_python, args, tmp_path, hz=hz, preexec_fn=no_core),
     ):
         texts.append((result.status, result.out, re.sub("0x[0-9a-f]+", "ADDRESS", result.err)))
+    if what == "overflow" and some_python.version >= (3, 12):
+        # an exception raised so near the end that what it prints differs from run to run
+        texts = [text[:2] for text in texts]
     assert texts[0] == texts[1]
     if what == "fault":
         assert texts[0][0] == 128 + signal.SIGSEGV and "in fault" in texts[0][2]
