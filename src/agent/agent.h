@@ -31,6 +31,7 @@ struct fah_agent {
 	char session[FAH_PATH_MAX]; /* folder of the segments */
 	char config[FAH_PATH_MAX + 128]; /* our variable's value, for children */
 	uint32_t clock;			 /* enum fah_clock */
+	uint32_t budget_ppm;		 /* as in struct fah_segment_head, to begin with */
 	uint64_t period_ns;
 
 	uint64_t runtime; /* address of _PyRuntime */
@@ -138,9 +139,11 @@ void fah_thread_end_all(void); /* the records of their ends; nobody else writes 
 /* timers.c: the timer of a thread. Entries of a table; one whose tid is 0 is free. */
 struct fah_timer {
 	_Atomic uint32_t tid;
-	_Atomic int id;	  /* the kernel's, plus 1; 0: the kernel gave none, or it is stopped */
-	_Atomic bool off; /* its thread blocks our signal */
-	uint64_t left_ns; /* of the interval, when it was put off */
+	_Atomic int id;	      /* the kernel's, plus 1; 0: the kernel gave none, or it is stopped */
+	_Atomic bool off;     /* its thread blocks our signal */
+	uint64_t left_ns;     /* of the interval, when it was put off */
+	uint64_t interval_ns; /* as it was last set */
+	uint64_t due_ns;      /* CPU from its last sample to its next; 0: not known */
 	uint64_t start_mono_ns, cpu_ns; /* when its thread came to us */
 	_Atomic uint64_t end_cpu_ns;	/* of a thread that ended while the process did */
 };
@@ -201,6 +204,12 @@ void fah_native_forked(void);	   /* in a fork's child */
 uint32_t fah_native_unloads(void); /* for the head of a new segment */
 /* Which of t->pcs are evaluation loops: by what t->walk has found on the C stack. */
 void fah_native_loops(struct fah_thread_state *t);
+
+/* cost.c: what samples cost, and how often they may be taken for it. */
+uint64_t fah_cost_interval(void); /* ns of thread CPU between samples, as in force */
+/* Before a sample is taken, cpu_ns after the last one; timer may be NULL, here and below. */
+void fah_cost_gap(const struct fah_timer *timer, uint64_t cpu_ns);
+void fah_cost_note(struct fah_timer *timer, uint64_t ns); /* after it: the handler took ns */
 
 /* sample.c */
 void fah_sample_take(void *ucontext);

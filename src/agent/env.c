@@ -32,7 +32,8 @@ static uint64_t number(const char **s)
 	return v;
 }
 
-/* "<clock>;<period ns>;<length of the agent's path>;<agent's path><session folder>" */
+/* "<clock>;<period ns>;<budget, millionths>;<length of the agent's path>;<agent's path><session
+ * folder>" */
 static void parse(const char *value)
 {
 	const char *s = value;
@@ -41,6 +42,7 @@ static void parse(const char *value)
 	copy(fah_agent.config, sizeof(fah_agent.config), value, strlen(value));
 	fah_agent.clock = (uint32_t)number(&s);
 	fah_agent.period_ns = number(&s);
+	fah_agent.budget_ppm = (uint32_t)number(&s);
 	preload_len = number(&s);
 	if (!fah_agent.period_ns || preload_len >= FAH_PATH_MAX || strlen(s) <= preload_len)
 		return;

@@ -15,9 +15,6 @@
 #include <ucontext.h>
 
 #define DROP_MAX (4 * FAH_VARINT_MAX)
-#define REST \
-	10 /* a handler that took d is not called again before 10 d: at most a tenth is ours \
-	    */
 
 static void count_drop(enum fah_drop reason)
 {
@@ -234,20 +231,10 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 		atomic_fetch_add_explicit(&head->recovered, 1, memory_order_relaxed);
 }
 
-static void note_cost(uint64_t ns)
-{
-	struct fah_segment_head *head = fah_segment_head();
-
-	if (!head)
-		return;
-	atomic_fetch_add_explicit(&head->handler_ns, ns, memory_order_relaxed);
-	if (ns > atomic_load_explicit(&head->handler_max_ns, memory_order_relaxed))
-		atomic_store_explicit(&head->handler_max_ns, ns, memory_order_relaxed);
-}
-
 static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono)
 {
-	uint64_t cpu, cost;
+	struct fah_timer *timer;
+	uint64_t cpu;
 
 	/* a fork's child makes its own segment at its first sample */
 	if (!fah_segment_head() && fah_segment_start() < 0)
@@ -256,15 +243,12 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 		count_drop(FAH_DROP_NESTED);
 		return;
 	}
+	timer = fah_thread_timer();
 	cpu = fah_now_thread_cpu();
+	fah_cost_gap(timer, cpu > t->last_cpu_ns ? cpu - t->last_cpu_ns : 0);
 	fah_native_walk(t, uc);
 	take(t, uc, mono, cpu);
-	cost = fah_now_thread_cpu() - cpu;
-	note_cost(cost);
-	/* the program comes first: a stack of many thousand frames takes longer to walk than a
-	 * period */
-	if (cost > fah_agent.period_ns / REST)
-		fah_timer_rest(fah_thread_timer(), cost * REST);
+	fah_cost_note(timer, fah_now_thread_cpu() - cpu);
 }
 
 struct turn {

@@ -98,6 +98,7 @@ static void fill_head(struct fah_segment_head *head, uint32_t pid, uint64_t mono
 	head->clock = fah_agent.clock;
 	head->lines_kind = (uint32_t)fah_agent.layout.lines_kind;
 	head->period_ns = fah_agent.period_ns;
+	atomic_store(&head->budget_ppm, fah_agent.budget_ppm);
 	head->start_mono_ns = mono;
 	head->start_real_ns = fah_now_real();
 	read_cmdline(head);

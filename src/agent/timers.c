@@ -46,9 +46,9 @@ bool fah_timer_cpu(uint32_t tid, uint64_t *ret_ns)
 }
 
 /* first_ns 0: off. What was left of the interval, 0 where it was off. */
-static uint64_t set_timer(int id, uint64_t first_ns)
+static uint64_t set_timer(struct fah_timer *t, int id, uint64_t first_ns)
 {
-	uint64_t period = first_ns ? fah_agent.period_ns : 0;
+	uint64_t period = first_ns ? fah_cost_interval() : 0;
 	struct itimerspec old, spec = {
 				       .it_interval = {(time_t)(period / 1000000000u),
 						       (long)(period % 1000000000u)},
@@ -56,6 +56,7 @@ static uint64_t set_timer(int id, uint64_t first_ns)
 						    (long)(first_ns % 1000000000u)},
 			       };
 
+	t->interval_ns = period;
 	memset(&old, 0, sizeof(old));
 	FAH_SYS4(SYS_timer_settime, id, 0, &spec, &old);
 	return (uint64_t)old.it_value.tv_sec * 1000000000u + (uint64_t)old.it_value.tv_nsec;
@@ -65,7 +66,7 @@ static uint64_t set_timer(int id, uint64_t first_ns)
  * in step. */
 static uint64_t first_interval(void)
 {
-	return 1 + fah_random() % fah_agent.period_ns;
+	return 1 + fah_random() % fah_cost_interval();
 }
 
 /*
@@ -102,8 +103,9 @@ static void make_timer(struct fah_timer *t, bool on)
 		return;
 	atomic_fetch_add(&n_running, 1);
 	atomic_store(&t->id, id + 1);
+	t->due_ns = 0;
 	if (on)
-		set_timer(id, first_interval());
+		set_timer(t, id, first_interval());
 }
 
 struct fah_timer *fah_timer_new(uint32_t tid, bool on, uint64_t cpu_ns)
@@ -140,8 +142,10 @@ void fah_timer_rest(struct fah_timer *t, uint64_t ns)
 {
 	int id = t ? atomic_load(&t->id) : 0;
 
-	if (id && !atomic_load(&t->off))
-		set_timer(id - 1, ns);
+	if (!id || atomic_load(&t->off))
+		return;
+	t->due_ns = ns;
+	set_timer(t, id - 1, ns);
 }
 
 void fah_timer_off(struct fah_timer *t)
@@ -151,7 +155,7 @@ void fah_timer_off(struct fah_timer *t)
 	if (atomic_load(&t->off))
 		return;
 	/* what the timer sent before is handled before this call returns, for it is not blocked */
-	t->left_ns = id ? set_timer(id - 1, 0) : 0;
+	t->left_ns = id ? set_timer(t, id - 1, 0) : 0;
 	atomic_store(&t->off, true);
 }
 
@@ -161,7 +165,7 @@ void fah_timer_on(struct fah_timer *t)
 
 	atomic_store(&t->off, false);
 	if (id)
-		set_timer(id - 1, t->left_ns ? t->left_ns : first_interval());
+		set_timer(t, id - 1, t->left_ns ? t->left_ns : first_interval());
 }
 
 static void stop(struct fah_timer *t)

@@ -152,6 +152,41 @@ int fah_decode_states(const struct fah_record *rec, struct fah_rec_states *ret)
 	return done(&c);
 }
 
+/* A count, then that many numbers; those beyond max are passed over. */
+static void get_numbers(struct fah_cursor *c, uint64_t *to, size_t max)
+{
+	uint64_t n = fah_get_varint(c), v;
+
+	for (uint64_t i = 0; i < n && !c->bad; i++) {
+		v = fah_get_varint(c);
+		if (i < max)
+			to[i] = v;
+	}
+}
+
+static void get_hist(struct fah_cursor *c, struct fah_hist *h)
+{
+	h->sum_ns = fah_get_varint(c);
+	h->max_ns = fah_get_varint(c);
+	get_numbers(c, h->buckets, FAH_HIST_BUCKETS);
+	for (uint32_t i = 0; i < FAH_HIST_BUCKETS; i++)
+		if (__builtin_add_overflow(h->count, h->buckets[i], &h->count))
+			c->bad = true;
+}
+
+int fah_decode_health(const struct fah_record *rec, struct fah_rec_health *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	*ret = (struct fah_rec_health){0};
+	ret->process = get_u32(&c);
+	get_hist(&c, &ret->handlers);
+	get_hist(&c, &ret->gaps);
+	ret->interval_sum_ns = fah_get_varint(&c);
+	get_numbers(&c, ret->native_stops, FAH_NATIVE_STOPS);
+	return done(&c);
+}
+
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret)
 {
 	struct fah_cursor c = over(rec);

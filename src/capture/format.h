@@ -65,6 +65,10 @@ enum fah_record_type {
 	/* thread, time ns, CPU ns, ns ready to run without a core: both since the thread's start,
 	 * from the kernel. What is neither is waiting */
 	FAH_REC_STATES = 13,
+	/* process; handlers, gaps: each sum ns, longest ns, count of buckets, that many counts
+	 * (core/histogram.h; what is missing at the end is 0); ns of the intervals in force, added
+	 * up over all handlers; count of kinds, that many native stacks by how they ended */
+	FAH_REC_HEALTH = 14,
 };
 
 /* The flags that most samples have none but these of, beside the node. */

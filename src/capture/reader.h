@@ -89,6 +89,17 @@ struct fah_rec_states {
 	uint32_t thread;
 	uint64_t time_ns, cpu_ns, ready_ns;
 };
+/* Durations by their length; count is the sum of the buckets. */
+struct fah_hist {
+	uint64_t count, sum_ns, max_ns;
+	uint64_t buckets[FAH_HIST_BUCKETS];
+};
+struct fah_rec_health {
+	uint32_t process;
+	uint64_t interval_sum_ns;
+	struct fah_hist handlers, gaps;
+	uint64_t native_stops[FAH_NATIVE_STOPS];
+};
 struct fah_rec_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes, lost_records, lost_bytes;
 	uint32_t wait_status;
@@ -105,6 +116,7 @@ int fah_decode_thread_end(const struct fah_record *rec, struct fah_rec_thread_en
 int fah_decode_process_end(const struct fah_record *rec, struct fah_rec_process_end *ret);
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret);
 int fah_decode_states(const struct fah_record *rec, struct fah_rec_states *ret);
+int fah_decode_health(const struct fah_record *rec, struct fah_rec_health *ret);
 
 /* Blocks: open, then take one item at a time (inline, hot: 10 million samples a second and more).
  */

@@ -214,6 +214,37 @@ static int print_process_end(struct fah_text *t, const struct fah_record *rec,
 	return 0;
 }
 
+/* "8000:3,10000:1": how many from that many ns on. */
+static void add_hist(struct fah_strbuf *out, const char *what, const struct fah_hist *h)
+{
+	const char *between = " ";
+
+	fah_strbuf_addf(out, "\n  %s: %" PRIu64 ", sum=%" PRIu64 " max=%" PRIu64, what, h->count,
+			h->sum_ns, h->max_ns);
+	for (uint32_t i = 0; i < FAH_HIST_BUCKETS; i++)
+		if (h->buckets[i]) {
+			fah_strbuf_addf(out, "%s%" PRIu64 ":%" PRIu64, between, fah_hist_from(i),
+					h->buckets[i]);
+			between = ",";
+		}
+}
+
+static int print_health(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_health h;
+	int err = fah_decode_health(rec, &h);
+
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(out, " process=%u intervals=%" PRIu64 " native_stops=", h.process,
+			h.interval_sum_ns);
+	for (unsigned i = 0; i < FAH_NATIVE_STOPS; i++)
+		fah_strbuf_addf(out, "%s%" PRIu64, i ? "," : "", h.native_stops[i]);
+	add_hist(out, "handlers", &h.handlers);
+	add_hist(out, "gaps", &h.gaps);
+	return 0;
+}
+
 static int print_end(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
 {
 	struct fah_rec_end e;
@@ -247,6 +278,7 @@ static const struct record_type {
 	{FAH_REC_END, "END", print_end},
 	{FAH_REC_WAITS, "WAITS", print_waits},
 	{FAH_REC_STATES, "STATES", print_states},
+	{FAH_REC_HEALTH, "HEALTH", print_health},
 };
 
 static const struct record_type *find(unsigned type)

@@ -78,3 +78,19 @@ const char *fah_wait_words(uint32_t reason)
 
 	return pick(words, COUNT(words), reason);
 }
+
+const char *fah_native_stop_words(uint32_t stop)
+{
+	/* in the order of enum fah_unwind_stop, which this folder may not see */
+	static const char *const words[] = {
+		"whole",
+		"too long",
+		"in unknown code",
+		"code without a rule",
+		"a register not known",
+		"a rule that leads astray",
+		"unreadable",
+	};
+
+	return pick(words, COUNT(words), stop);
+}

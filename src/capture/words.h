@@ -17,5 +17,7 @@ const char *fah_status_words(uint32_t status);
 const char *fah_where_words(uint32_t flags);
 /* Of enum fah_wait: "socket", "GIL". */
 const char *fah_wait_words(uint32_t reason);
+/* Of enum fah_unwind_stop (native/unwind.h), how a native stack ended: "whole", "too long". */
+const char *fah_native_stop_words(uint32_t stop);
 
 #endif

@@ -467,6 +467,36 @@ void fah_writer_process_end(struct fah_writer *w, const struct fah_process_end *
 	send(w, FAH_REC_PROCESS_END, &sb);
 }
 
+static void put_numbers(struct fah_strbuf *sb, const uint64_t *numbers, size_t n)
+{
+	while (n && !numbers[n - 1])
+		n--;
+	put_number(sb, n);
+	for (size_t i = 0; i < n; i++)
+		put_number(sb, numbers[i]);
+}
+
+static void put_hist(struct fah_strbuf *sb, const struct fah_hist *h)
+{
+	put_number(sb, h->sum_ns);
+	put_number(sb, h->max_ns);
+	put_numbers(sb, h->buckets, FAH_HIST_BUCKETS);
+}
+
+void fah_writer_health(struct fah_writer *w, const struct fah_rec_health *health)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!health->process || health->process > w->n_processes)
+		return;
+	put_number(&sb, health->process);
+	put_hist(&sb, &health->handlers);
+	put_hist(&sb, &health->gaps);
+	put_number(&sb, health->interval_sum_ns);
+	put_numbers(&sb, health->native_stops, FAH_NATIVE_STOPS);
+	send(w, FAH_REC_HEALTH, &sb);
+}
+
 bool fah_writer_lost(const struct fah_writer *w)
 {
 	return w->sink.loss.records || w->sink.out.len;

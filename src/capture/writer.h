@@ -90,6 +90,10 @@ struct fah_process_end {
 };
 void fah_writer_process_end(struct fah_writer *w, const struct fah_process_end *end);
 
+/* What the samples of a process cost; see struct fah_rec_health. */
+struct fah_rec_health;
+void fah_writer_health(struct fah_writer *w, const struct fah_rec_health *health);
+
 struct fah_run_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes;
 	uint32_t wait_status; /* as wait4 gives it */

@@ -101,3 +101,16 @@ bool fah_parse_rate(const char *text, double *ret_hz)
 	*ret_hz = hz;
 	return true;
 }
+
+bool fah_parse_percent(const char *text, double *ret)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end == '%' ? end[1] : *end))
+		return false;
+	if (!(percent >= 0.01 && percent <= 100))
+		return false;
+	*ret = percent;
+	return true;
+}

@@ -79,6 +79,7 @@ void fah_man(const struct fah_command *cmd); /* NULL: the page of the whole prog
 int fah_completion(const char *shell);	     /* 0, or -1 where the shell is not known */
 
 /* Values: false where the text is none. */
+bool fah_parse_percent(const char *text, double *ret); /* "1", "0.5%": 0.01 to 100 */
 bool fah_parse_rate(const char *text, double *ret_hz); /* 250, 1khz, 0.5kHz */
 
 #endif

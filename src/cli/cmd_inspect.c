@@ -6,9 +6,11 @@
 
 #include <stdio.h>
 
-enum { OPT_RECORDS = 1 };
+enum { OPT_RECORDS = 1, OPT_HEALTH };
 
 static const struct fah_option options[] = {
+	{OPT_HEALTH, "health", NULL, NULL,
+	 "what recording cost the program and the profiler, and how well samples came"},
 	{OPT_RECORDS, "records", NULL, NULL, "print every record, one a line"},
 	{0},
 };
@@ -16,7 +18,7 @@ static const struct fah_option options[] = {
 static int cmd_inspect(const struct fah_command *cmd, int argc, char **argv)
 {
 	const char *path = NULL;
-	bool records = false;
+	struct fah_inspect_options o = {0};
 	struct fah_args a;
 	int arg, err;
 
@@ -24,7 +26,10 @@ static int cmd_inspect(const struct fah_command *cmd, int argc, char **argv)
 	while ((arg = fah_args_next(&a)) != FAH_ARG_END) {
 		switch (arg) {
 		case OPT_RECORDS:
-			records = true;
+			o.records = true;
+			break;
+		case OPT_HEALTH:
+			o.health = true;
 			break;
 		case FAH_ARG_OPERAND:
 			if (path)
@@ -43,19 +48,21 @@ static int cmd_inspect(const struct fah_command *cmd, int argc, char **argv)
 	if (!path)
 		return fah_fail("inspect: which capture? fixingahole inspect CAPTURE");
 	fah_recover(path);
-	err = fah_report_inspect(stdout, path, records);
+	err = fah_report_inspect(stdout, path, &o);
 	return err < 0 ? fah_fail_err(err, "%s", path) : FAH_STATUS_OK;
 }
 
 static const char *const examples[] = {
 	"fixingahole inspect performance/script/20260126_145848/profile.fah",
 	"what was recorded, at which rate, and what is missing",
+	"fixingahole inspect --health profile.fah",
+	"what recording cost: time in handlers, of the profiler, and how late samples came",
 	NULL,
 };
 
 const struct fah_command fah_cmd_inspect = {
 	.name = "inspect",
-	.usage = "CAPTURE [--records]",
+	.usage = "CAPTURE [--health] [--records]",
 	.summary = "say what is in a capture, and what is missing",
 	.description =
 		"Says in words what a capture holds: the command, its processes, its threads with "

@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPT_QUIET = 1, OPT_OUTPUT, OPT_RATE, OPT_PYTHON, OPT_MODULE, OPT_CODE };
+enum { OPT_QUIET = 1, OPT_OUTPUT, OPT_RATE, OPT_PYTHON, OPT_MODULE, OPT_CODE, OPT_BUDGET };
 
 static const struct fah_option options[] = {
 	{OPT_QUIET, "quiet", "q", NULL, "print nothing of ours; the files are written as always"},
@@ -31,6 +31,8 @@ static const struct fah_option options[] = {
 	 "folder for the results (default: performance)"},
 	{OPT_RATE, "rate", NULL, "HZ",
 	 "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
+	{OPT_BUDGET, "budget", NULL, "PERCENT",
+	 "what profiling may cost, in percent of a core: lowers the rate where it must"},
 	{OPT_PYTHON, "python", NULL, "PYTHON",
 	 "interpreter (default: the active virtualenv's, else python3)"},
 	{OPT_MODULE, "module", NULL, "MODULE",
@@ -45,7 +47,7 @@ static const struct fah_option options[] = {
 struct job {
 	const char *output, *python_asked, *module, *code, *file;
 	bool quiet;
-	double rate;
+	double rate, budget;
 	int n_rest;
 	char **rest; /* the program's own arguments */
 	char python[FAH_RUN_PATH_MAX];
@@ -65,6 +67,12 @@ static int take_option(struct job *job, int option, const char *value)
 	case OPT_RATE:
 		if (!fah_parse_rate(value, &job->rate))
 			return fah_fail("profile: --rate %s is no rate; 250 or 1khz are", value);
+		return 0;
+	case OPT_BUDGET:
+		if (!fah_parse_percent(value, &job->budget))
+			return fah_fail("profile: --budget %s is no percentage; 1, 0.5 or 2%% are "
+					"(at least 0.01, at most 100)",
+					value);
 		return 0;
 	case OPT_PYTHON:
 		job->python_asked = value;
@@ -240,6 +248,7 @@ static int run(const struct job *job, struct fah_runfolder *folder, struct fah_r
 		.argv = argv,
 		.capture_path = fah_runfolder_file(folder, "profile.fah", capture),
 		.rate = job->rate,
+		.budget = job->budget,
 		.test_hz = test_rate(),
 		.meta = meta,
 	};

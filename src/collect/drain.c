@@ -8,6 +8,7 @@
 #include "collect/drain.h"
 
 #include "capture/format.h"
+#include "collect/health.h"
 #include "collect/process.h"
 #include "core/err.h"
 #include "core/varint.h"
@@ -452,11 +453,26 @@ static void end_process(struct fah_drain *d, struct fah_collected *p)
 	reason[sizeof(reason) - 1] = 0;
 	end.reason = reason;
 	fah_writer_process_end(d->w, &end);
-	for (unsigned i = 0; i < FAH_NATIVE_STOPS; i++)
-		d->stats.native_stops[i] += atomic_load(&head->native_stops[i]);
+	fah_health_write(d->w, p->id, head);
 	d->stats.handler_ns += atomic_load(&head->handler_ns);
-	if (atomic_load(&head->handler_max_ns) > d->stats.handler_max_ns)
-		d->stats.handler_max_ns = atomic_load(&head->handler_max_ns);
+}
+
+uint64_t fah_drain_handler_ns(const struct fah_drain *d)
+{
+	uint64_t ns = d->stats.handler_ns;
+
+	for (const struct fah_collected *p = d->processes; p; p = p->next)
+		if (!p->done && p->n_segments)
+			ns += atomic_load(&fah_segment_map_head(&p->segments[0])->handler_ns);
+	return ns;
+}
+
+void fah_drain_allow(struct fah_drain *d, uint32_t budget_ppm)
+{
+	for (struct fah_collected *p = d->processes; p; p = p->next)
+		if (!p->done && p->n_segments)
+			atomic_store(&fah_segment_map_head(&p->segments[0])->budget_ppm,
+				     budget_ppm);
 }
 
 static void take_all(struct fah_drain *d)

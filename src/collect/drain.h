@@ -17,9 +17,8 @@ struct fah_drain_stats {
 	uint64_t samples, drops, processes,
 		unresolved; /* unresolved: samples whose code was never described */
 	struct fah_stack_stats stacks;
-	uint64_t native_stops[FAH_NATIVE_STOPS]; /* as in segments */
-	uint64_t handler_ns, handler_max_ns;	 /* time that agents spent in their handlers */
-	char refused[256]; /* reason of the first process that was refused; "" if none */
+	uint64_t handler_ns; /* of processes that have ended: CPU that their handlers used */
+	char refused[256];   /* reason of the first process that was refused; "" if none */
 };
 
 /*
@@ -45,6 +44,11 @@ struct fah_collected *fah_drain_processes(struct fah_drain *d);
 /* Recovery: w has this thread already, of a process that may be met again. */
 void fah_drain_knows_thread(struct fah_drain *d, uint32_t process, uint32_t tid, uint64_t start_ns,
 			    uint32_t id);
+
+/* CPU that handlers used so far, in all processes. */
+uint64_t fah_drain_handler_ns(const struct fah_drain *d);
+/* Tell the agents what share of the threads' CPU, in millionths, handlers may use. */
+void fah_drain_allow(struct fah_drain *d, uint32_t budget_ppm);
 
 /* The folder has another name now (fah_session_end). */
 int fah_drain_moved(struct fah_drain *d, const char *session_dir);

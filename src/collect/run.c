@@ -2,6 +2,7 @@
 #include "collect/run.h"
 
 #include "base/cleanup.h"
+#include "collect/budget.h"
 #include "collect/outlived.h"
 #include "collect/session.h"
 #include "collect/waits.h"
@@ -40,7 +41,8 @@ static double asked_hz(const struct fah_run_options *opt)
 }
 
 /* The program's environment is ours and two variables, which the agent takes out again. */
-static int set_environment(const struct fah_session *s, const struct fah_run_options *opt)
+static int set_environment(const struct fah_session *s, const struct fah_run_options *opt,
+			   const struct fah_budget *budget)
 {
 	const char *preload = getenv("LD_PRELOAD");
 	double hz = asked_hz(opt);
@@ -53,9 +55,10 @@ static int set_environment(const struct fah_session *s, const struct fah_run_opt
 		 preload ? preload : "");
 	if (setenv("LD_PRELOAD", text, 1) < 0)
 		return FAH_ERR_SYS;
-	snprintf(text, cap, "%d;%llu;%zu;%s%s",
+	snprintf(text, cap, "%d;%llu;%u;%zu;%s%s",
 		 opt->test_hz > 0 ? FAH_CLOCK_TEST : FAH_CLOCK_THREAD_CPU,
-		 (unsigned long long)(1e9 / hz), strlen(s->agent), s->agent, s->dir);
+		 (unsigned long long)(1e9 / hz), fah_budget_ppm(budget), strlen(s->agent), s->agent,
+		 s->dir);
 	return setenv("FIXINGAHOLE_AGENT", text, 1) < 0 ? FAH_ERR_SYS : 0;
 }
 
@@ -67,7 +70,7 @@ struct inherited {
 
 /* In the child: exec, or send errno to the parent. Never returns. */
 static void exec_program(const struct fah_session *s, const struct fah_run_options *opt,
-			 const struct inherited *in, int fd)
+			 const struct fah_budget *budget, const struct inherited *in, int fd)
 {
 	int err;
 
@@ -76,7 +79,7 @@ static void exec_program(const struct fah_session *s, const struct fah_run_optio
 	unsetenv("FIXINGAHOLE_TEST_HZ");
 	unsetenv("FIXINGAHOLE_SESSION_DIR");
 	errno = ENOMEM;
-	if (set_environment(s, opt) == 0)
+	if (set_environment(s, opt, budget) == 0)
 		execv(opt->argv[0],
 		      opt->argv); /* not execvp: it runs any text file as a shell script */
 	err = errno;
@@ -86,7 +89,8 @@ static void exec_program(const struct fah_session *s, const struct fah_run_optio
 }
 
 static pid_t start_program(const struct fah_session *s, const struct fah_run_options *opt,
-			   const struct inherited *in, int *ret_errno)
+			   const struct fah_budget *budget, const struct inherited *in,
+			   int *ret_errno)
 {
 	int fds[2], err = 0;
 	pid_t pid;
@@ -98,7 +102,7 @@ static pid_t start_program(const struct fah_session *s, const struct fah_run_opt
 	}
 	pid = fork();
 	if (pid == 0)
-		exec_program(s, opt, in, fds[1]);
+		exec_program(s, opt, budget, in, fds[1]);
 	close(fds[1]);
 	do
 		n = pid > 0 ? read(fds[0], &err, sizeof(err)) : -1;
@@ -132,13 +136,15 @@ static void forward(pid_t pid, const siginfo_t *si)
 }
 
 static void wait_and_drain(pid_t pid, struct fah_drain *d, struct fah_waits *waits,
-			   const sigset_t *signals, int *ret_status, struct rusage *ret_usage)
+			   struct fah_budget *budget, const sigset_t *signals, int *ret_status,
+			   struct rusage *ret_usage)
 {
 	uint64_t last = now_ns(CLOCK_MONOTONIC);
 	siginfo_t si;
 
 	for (;;) {
-		const struct timespec pause = {0, (long)fah_waits_pause(waits)};
+		const struct timespec pause = {
+			0, (long)((double)fah_waits_pause(waits) * budget->stretch)};
 
 		if (sigtimedwait(signals, &si, &pause) > 0)
 			forward(pid, &si);
@@ -150,6 +156,9 @@ static void wait_and_drain(pid_t pid, struct fah_drain *d, struct fah_waits *wai
 			fah_waits_flush(waits);
 			fah_drain_cycle(d);
 			last = now_ns(CLOCK_MONOTONIC);
+			if (fah_budget_look(budget, last, now_ns(CLOCK_PROCESS_CPUTIME_ID),
+					    fah_drain_handler_ns(d)))
+				fah_drain_allow(d, fah_budget_ppm(budget));
 		}
 	}
 }
@@ -164,6 +173,9 @@ static void write_meta(struct fah_writer *w, const struct fah_session *s,
 	snprintf(text, sizeof(text), "%.9g", hz);
 	fah_writer_meta(w, "rate_asked", text);
 	fah_writer_meta(w, "clock", opt->test_hz > 0 ? "test" : "thread-cpu");
+	snprintf(text, sizeof(text), "%.9g", opt->budget);
+	if (opt->budget > 0)
+		fah_writer_meta(w, "budget", text);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)start_mono);
 	fah_writer_meta(w, "start_mono_ns", text);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)start_real);
@@ -176,24 +188,21 @@ static void write_meta(struct fah_writer *w, const struct fah_session *s,
 	fah_writer_flush(w);
 }
 
-/* They are not waited for: what they do from here on is nobody's to see. */
-/* How many native stacks were joined with the Python ones, and how the walks over them ended. */
-static void write_native(struct fah_writer *w, const struct fah_drain_stats *stats)
+/* How many native stacks were joined with the Python ones, and what all of it cost. */
+static void write_costs(struct fah_writer *w, const struct fah_drain_stats *stats)
 {
-	char text[FAH_NATIVE_STOPS * 24];
-	size_t n = 0;
+	char text[96];
 
 	snprintf(text, sizeof(text), "%llu %llu %llu %llu",
 		 (unsigned long long)stats->stacks.joined, (unsigned long long)stats->stacks.partly,
 		 (unsigned long long)stats->stacks.unjoined,
 		 (unsigned long long)stats->stacks.without);
 	fah_writer_meta(w, "native_stacks", text);
-	for (unsigned i = 0; i < FAH_NATIVE_STOPS; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%llu", i ? " " : "",
-				      (unsigned long long)stats->native_stops[i]);
-	fah_writer_meta(w, "native_stops", text);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID));
+	fah_writer_meta(w, "collector_cpu_ns", text);
 }
 
+/* They are not waited for: what they do from here on is nobody's to see. */
 static void write_outlived(struct fah_writer *w, unsigned n)
 {
 	char text[16];
@@ -240,6 +249,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
 	_cleanup_(fah_waits_freep) struct fah_waits *waits = NULL;
 	uint64_t start, start_real = now_ns(CLOCK_REALTIME);
+	struct fah_budget budget;
 	struct inherited old;
 	sigset_t signals;
 	struct rusage usage;
@@ -250,6 +260,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 	if (err < 0)
 		return err;
 	start = now_ns(CLOCK_MONOTONIC);
+	fah_budget_init(&budget, opt->budget, start, now_ns(CLOCK_PROCESS_CPUTIME_ID));
 	write_meta(w, s, opt, start, start_real);
 	err = fah_drain_new(s->dir, w, start, &d);
 	if (err == 0)
@@ -267,9 +278,9 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 	sigaddset(&signals, SIGHUP);
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old.child);
 	sigprocmask(SIG_BLOCK, &signals, &old.mask);
-	pid = start_program(s, opt, &old, &r->start_errno);
+	pid = start_program(s, opt, &budget, &old, &r->start_errno);
 	if (pid > 0) {
-		wait_and_drain(pid, d, waits, &signals, &r->wait_status, &usage);
+		wait_and_drain(pid, d, waits, &budget, &signals, &r->wait_status, &usage);
 		r->end.wall_ns = now_ns(CLOCK_MONOTONIC) - start;
 		r->end.user_ns = timeval_ns(usage.ru_utime);
 		r->end.system_ns = timeval_ns(usage.ru_stime);
@@ -283,7 +294,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 		fah_drain_finish(d);
 		r->stats = *fah_drain_stats(d);
 		write_outlived(w, outlived);
-		write_native(w, fah_drain_stats(d));
+		write_costs(w, fah_drain_stats(d));
 		r->capture_err = fah_writer_finish(w, &r->end, &r->loss);
 		r->capture_errno = errno;
 	}

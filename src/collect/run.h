@@ -16,6 +16,7 @@ struct fah_run_options {
 	const char *capture_path; /* where the .fah goes */
 	double rate;		  /* Hz of thread CPU; 0: the default */
 	double test_hz;		  /* tests only: monotonic timers at this rate; 0: off */
+	double budget;		  /* percent of a core for handlers and collector; 0: no limit */
 	/* Pairs for the capture's META, NULL at the end; may be NULL. */
 	const char *const *meta;
 };

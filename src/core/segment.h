@@ -17,6 +17,8 @@
 #ifndef FAH_CORE_SEGMENT_H
 #define FAH_CORE_SEGMENT_H
 
+#include "core/histogram.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -102,7 +104,9 @@ struct fah_segment_head {
 	_Atomic uint64_t map;
 	/* the agent's: dlclose() begun and ended so often */
 	_Atomic uint32_t unloads;
-	uint32_t reserved;
+	/* set by the collector: the share of the threads' CPU that handlers may use, in millionths;
+	 * 0: the rate is as asked for */
+	_Atomic uint32_t budget_ppm;
 	/* native stacks by how they ended: enum fah_unwind_stop */
 	_Atomic uint64_t native_stops[FAH_NATIVE_STOPS];
 	char cmdline[FAH_CMDLINE_MAX]; /* NUL-separated, as in /proc */
@@ -113,6 +117,10 @@ struct fah_segment_head {
 	/* The thread that began recording, and what it had used before (not of a fork's child) */
 	uint32_t first_tid;
 	uint64_t first_cpu_ns, first_ready_ns;
+	_Atomic uint64_t handlers[FAH_HIST_BUCKETS]; /* by the time they took: core/histogram.h */
+	/* thread CPU by which samples came later than they were due: sum, longest, by length */
+	_Atomic uint64_t gap_ns, gap_max_ns, gaps[FAH_HIST_BUCKETS];
+	_Atomic uint64_t interval_sum_ns; /* the interval in force, added up over all handlers */
 };
 
 _Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD,

@@ -237,10 +237,13 @@ static int end_process(struct fah_loader *l, const struct fah_rec_process_end *r
 	process->reason = fah_arena_strndup(&l->p->arena, r->reason.p, r->reason.len);
 	if (!process->reason)
 		return FAH_ERR_NOMEM;
+	process->samples = r->samples;
 	l->agent_samples += r->samples;
 	l->agent_recovered += r->recovered;
-	for (uint32_t i = 0; i < r->n_drops && i < FAH_DROPS_MAX; i++)
+	for (uint32_t i = 0; i < r->n_drops && i < FAH_DROPS_MAX; i++) {
+		process->drops_by[i] = r->drops[i];
 		l->agent_drops[i] += r->drops[i];
+	}
 	return 0;
 }
 
@@ -277,6 +280,7 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 		struct fah_rec_thread_end thread_end;
 		struct fah_rec_process_end process_end;
 		struct fah_rec_states states;
+		struct fah_rec_health health;
 	} u;
 	int err;
 
@@ -326,6 +330,9 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 	case FAH_REC_STATES:
 		err = fah_decode_states(rec, &u.states);
 		return err < 0 ? err : add_states(l, &u.states);
+	case FAH_REC_HEALTH:
+		err = fah_decode_health(rec, &u.health);
+		return err < 0 ? err : fah_loader_health(l, &u.health);
 	}
 	return 0;
 }
@@ -378,6 +385,7 @@ static int load(struct fah_loader *l, struct fah_reader *reader)
 	if (err < 0)
 		return err;
 	fah_loader_totals(l, &state);
+	fah_loader_costs(l);
 	return 0;
 }
 

@@ -28,6 +28,9 @@ struct fah_loader {
 
 /* definitions.c: after the last record. 0 or FAH_ERR_NOMEM. */
 int fah_loader_functions(struct fah_loader *l);
+/* health.c: a HEALTH record; and, after fah_loader_totals, the costs of the run. */
+int fah_loader_health(struct fah_loader *l, const struct fah_rec_health *r);
+void fah_loader_costs(struct fah_loader *l);
 /* After the timeline has run. */
 void fah_loader_totals(struct fah_loader *l, const struct fah_reader_state *state);
 

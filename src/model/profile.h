@@ -53,6 +53,18 @@ struct fah_thread {
 	struct fah_states states;
 };
 
+#define FAH_DROPS_MAX 16
+
+/* What the samples of a process cost it, and how well they came. */
+struct fah_health {
+	struct fah_hist handlers; /* CPU that each took */
+	struct fah_hist gaps;	  /* thread CPU by which each came later than it was due */
+	uint64_t interval_sum_ns; /* of the interval in force, over all handlers */
+	uint64_t native_stops[FAH_NATIVE_STOPS]; /* native stacks by how they ended */
+};
+/* The duration in ns that a share q (0..1) of them does not exceed, to an eighth. */
+double fah_hist_quantile(const struct fah_hist *h, double q);
+
 struct fah_process {
 	uint32_t pid, ppid, python_version;
 	uint32_t status; /* enum fah_agent_status; STARTING where the capture does not say */
@@ -60,11 +72,12 @@ struct fah_process {
 	bool forked;
 	uint64_t period_ns; /* of thread CPU between samples, as the agent set it; 0: unknown */
 	uint64_t start_ns, end_ns, user_ns, system_ns, max_rss_bytes;
-	const char *cmdline; /* arguments joined with spaces */
-	const char *reason;  /* why it was refused; "" if it was not */
+	const char *cmdline;			   /* arguments joined with spaces */
+	const char *reason;			   /* why it was refused; "" if it was not */
+	double cpu_s;				   /* from the kernel, else of its threads */
+	uint64_t samples, drops_by[FAH_DROPS_MAX]; /* as its agent counted */
+	const struct fah_health *health;	   /* NULL: the capture does not say */
 };
-
-#define FAH_DROPS_MAX 16
 
 struct fah_profile; /* opaque; accessors below */
 
@@ -100,6 +113,11 @@ struct fah_totals {
 	uint64_t drops_by[FAH_DROPS_MAX]; /* by enum fah_drop */
 	double dropped_cpu_s;
 	double rate_asked, rate_reached; /* Hz of thread CPU; 0: unknown */
+	double rate_lowered;		 /* to it, for the budget; 0: it was not */
+	double budget_percent;		 /* of a core, for all that recording costs; 0: none */
+	double handler_s;		 /* CPU of the tree that handlers used */
+	double collector_cpu_s;		 /* that the profiler used meanwhile; 0: unknown */
+	double cost_share;		 /* both together, of wall_s */
 	int wait_status;
 	bool complete;	       /* the capture has its end */
 	uint64_t lost_bytes;   /* cut off or damaged at the end of the file */

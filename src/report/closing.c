@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "capture/words.h"
 #include "core/segment.h"
+#include "report/health.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -208,6 +209,7 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 		fah_strbuf_addf(&sb, "; rate asked %s, reached %s",
 				fah_num_hz(totals->rate_asked).s,
 				fah_num_hz(totals->rate_reached).s);
+	fah_report_lowered(&sb, "; rate ", totals);
 	fah_strbuf_adds(&sb, ".");
 	say(t, &sb);
 	say_samples(t, totals);

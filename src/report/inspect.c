@@ -15,6 +15,7 @@
 #include "core/err.h"
 #include "core/segment.h"
 #include "model/profile.h"
+#include "report/health.h"
 #include "report/threads.h"
 
 #include <inttypes.h>
@@ -123,9 +124,11 @@ static void say_clock(struct fah_strbuf *out, const struct fah_profile *p)
 	if (t->rate_asked > 0)
 		fah_strbuf_addf(out, "%s asked, ", fah_num_hz(t->rate_asked).s);
 	if (t->rate_reached > 0)
-		fah_strbuf_addf(out, "%s reached\n", fah_num_hz(t->rate_reached).s);
+		fah_strbuf_addf(out, "%s reached", fah_num_hz(t->rate_reached).s);
 	else
-		fah_strbuf_adds(out, "none reached: no sample was taken\n");
+		fah_strbuf_adds(out, "none reached: no sample was taken");
+	fah_report_lowered(out, "; ", t);
+	fah_strbuf_addc(out, '\n');
 }
 
 static void say_samples(struct fah_strbuf *out, const struct fah_profile *p)
@@ -292,7 +295,7 @@ static int print_records(FILE *out, struct fah_reader *r)
 	return sb.failed ? FAH_ERR_NOMEM : 0;
 }
 
-int fah_report_inspect(FILE *out, const char *path, bool records)
+int fah_report_inspect(FILE *out, const char *path, const struct fah_inspect_options *o)
 {
 	_cleanup_(fah_reader_freep) struct fah_reader *r = NULL;
 	_cleanup_(fah_profile_freep) struct fah_profile *p = NULL;
@@ -319,10 +322,14 @@ int fah_report_inspect(FILE *out, const char *path, bool records)
 	if (err < 0)
 		return err;
 	say_missing(&sb, p, &state);
+	if (o->health) {
+		fah_strbuf_addc(&sb, '\n');
+		fah_report_health(&sb, p);
+	}
 	if (sb.failed)
 		return FAH_ERR_NOMEM;
 	fwrite(sb.p, 1, sb.len, out);
-	if (records) {
+	if (o->records) {
 		err = print_records(out, r);
 		if (err < 0)
 			return err;

@@ -43,6 +43,7 @@ static void decode_all(const struct fah_record *rec)
 	struct fah_rec_process_end process_end;
 	struct fah_rec_end end;
 	struct fah_rec_states states;
+	struct fah_rec_health health;
 
 	while (fah_decode_meta(&c, &key, &value) > 0) {
 		touch(key);
@@ -63,6 +64,8 @@ static void decode_all(const struct fah_record *rec)
 	fah_decode_thread_end(rec, &thread_end);
 	fah_decode_end(rec, &end);
 	fah_decode_states(rec, &states);
+	if (fah_decode_health(rec, &health) == 0)
+		check(health.handlers.count >= health.handlers.buckets[FAH_HIST_BUCKETS - 1]);
 }
 
 static void blocks(const struct fah_record *rec)

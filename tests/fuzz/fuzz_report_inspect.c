@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, repaired, len, 0) != (ssize_t)len)
 		abort();
 	out = open_memstream(&text, &n);
-	fah_report_inspect(out, path, true);
+	fah_report_inspect(out, path, &(struct fah_inspect_options){true, true});
 	fclose(out);
 	/* Whatever a capture holds, no terminal is commanded by it. */
 	for (i = 0; i < n; i++)

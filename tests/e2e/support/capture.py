@@ -18,7 +18,7 @@ RECORD = struct.Struct("<IIB")
 META, STRING, FUNCTION, NODES, PROCESS, THREAD, SAMPLES, DROPS, THREAD_END, PROCESS_END, END = (
     range(1, 12)
 )
-WAITS, STATES = 12, 13
+WAITS, STATES, HEALTH = 12, 13, 14
 NODE_FACTOR = int(
     re.search(r"node id × (\d+) \+ 8 where flags follow", FORMAT.read_text(encoding="utf-8")).group(1)
 )
@@ -85,6 +85,27 @@ class Process:
 
 
 @dataclass
+class Histogram:
+    sum: int
+    max: int
+    buckets: List[int]
+
+
+@dataclass
+class Health:
+    handlers: Histogram
+    gaps: Histogram
+    intervals: int
+    native_stops: List[int]
+
+
+def bucket_from(bucket: int) -> int:
+    """The shortest duration, in ns, that a bucket of a histogram counts."""
+    octave, quarter = divmod(bucket - 1, 4)
+    return (4 + quarter) * 2 ** (octave + 6) if bucket else 0
+
+
+@dataclass
 class Capture:
     meta: Dict[str, str] = field(default_factory=dict)
     strings: List[str] = field(default_factory=lambda: [""])
@@ -109,6 +130,7 @@ class Capture:
     # by thread: (time ns, whole CPU ns); by process: (time ns, status)
     thread_ends: Dict[int, Tuple[int, int]] = field(default_factory=dict)
     process_ends: Dict[int, Tuple[int, int]] = field(default_factory=dict)
+    health: Dict[int, Health] = field(default_factory=dict)  # by process
     wait_status: int = None
     lost_records: int = 0
     lost_bytes: int = 0
@@ -263,6 +285,20 @@ def _process_end(capture: Capture, c: Cursor):
         capture.reasons.append(reason)
 
 
+def _histogram(c: Cursor) -> Histogram:
+    total, longest = c.number(), c.number()
+    return Histogram(total, longest, [c.number() for _ in range(c.number())])
+
+
+def _health(capture: Capture, c: Cursor):
+    process = _index(capture.processes, c.number(), "process")
+    handlers, gaps = _histogram(c), _histogram(c)
+    intervals = c.number()
+    capture.health[process] = Health(
+        handlers, gaps, intervals, [c.number() for _ in range(c.number())]
+    )
+
+
 def _end(capture: Capture, c: Cursor):
     _wall, _user, _system, _rss, capture.wait_status, capture.lost_records, capture.lost_bytes = (
         c.number() for _ in range(7)
@@ -284,4 +320,5 @@ DECODERS = {
     END: _end,
     WAITS: _waits,
     STATES: _states,
+    HEALTH: _health,
 }

@@ -5,7 +5,7 @@
 #include "make.h"
 
 #include "base/cleanup.h"
-#include "capture/format.h"
+#include "capture/reader.h"
 #include "core/err.h"
 #include "core/segment.h"
 
@@ -95,6 +95,26 @@ static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 	fah_writer_thread_end(w, main_thread, 1900000000, 20500000);
 }
 
+/* Four handlers, one of them long; a sample that came a tick late. */
+static void golden_health(struct fah_writer *w, uint32_t process)
+{
+	struct fah_rec_health health = {
+		.process = process,
+		.interval_sum_ns = 4 * 8000000,
+		.handlers = {.sum_ns = 127500, .max_ns = 97000},
+		.gaps = {.sum_ns = 4000300, .max_ns = 4000000},
+		.native_stops = {3, 0, 1},
+	};
+
+	health.handlers.buckets[fah_hist_bucket(9500)] = 2;
+	health.handlers.buckets[fah_hist_bucket(11500)] = 1;
+	health.handlers.buckets[fah_hist_bucket(97000)] = 1;
+	health.gaps.buckets[0] = 1;
+	health.gaps.buckets[fah_hist_bucket(300)] = 1;
+	health.gaps.buckets[fah_hist_bucket(4000000)] = 1;
+	fah_writer_health(w, &health);
+}
+
 static void golden_child(struct fah_writer *w)
 {
 	struct fah_process_def def = {
@@ -151,6 +171,10 @@ int make_golden(const char *path)
 	golden_main_process(w, &process_end.process);
 	golden_child(w);
 	fah_writer_process_end(w, &process_end);
+	golden_health(w, process_end.process);
+	fah_writer_meta(w, "budget", "0.5");
+	fah_writer_meta(w, "native_stacks", "2 1 0 1");
+	fah_writer_meta(w, "collector_cpu_ns", "2100000");
 	return fah_writer_finish(w, &end, &loss);
 }
 

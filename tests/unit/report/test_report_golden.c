@@ -315,7 +315,8 @@ static void inspected(void **state)
 		build_finish(&r.b, 10000, 4000);
 		f = open_memstream(&text, &len);
 		assert_non_null(f);
-		assert_int_equal(fah_report_inspect(f, r.b.path, false), 0);
+		assert_int_equal(fah_report_inspect(f, r.b.path, &(struct fah_inspect_options){0}),
+				 0);
 		fclose(f);
 		build_remove(&r.b);
 		at = strstr(text, r.b.path + 5); /* without "/tmp/" */

@@ -1,0 +1,17 @@
+/*
+ * health.h - what recording cost the program, and how well the samples came.
+ */
+#ifndef FAH_REPORT_HEALTH_H
+#define FAH_REPORT_HEALTH_H
+
+#include "base/strbuf.h"
+#include "model/profile.h"
+
+/* Appended to out, whose failure says that memory ended. */
+void fah_report_health(struct fah_strbuf *out, const struct fah_profile *p);
+
+/* before, and "lowered to 47 Hz to stay within the budget of 0.10% of a core"; nothing where the
+ * rate was not lowered. */
+void fah_report_lowered(struct fah_strbuf *out, const char *before, const struct fah_totals *t);
+
+#endif
