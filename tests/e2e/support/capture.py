@@ -131,6 +131,7 @@ class Capture:
     thread_ends: Dict[int, Tuple[int, int]] = field(default_factory=dict)
     process_ends: Dict[int, Tuple[int, int]] = field(default_factory=dict)
     health: Dict[int, Health] = field(default_factory=dict)  # by process
+    wall_ns: int = 0
     wait_status: int = None
     lost_records: int = 0
     lost_bytes: int = 0
@@ -300,9 +301,8 @@ def _health(capture: Capture, c: Cursor):
 
 
 def _end(capture: Capture, c: Cursor):
-    _wall, _user, _system, _rss, capture.wait_status, capture.lost_records, capture.lost_bytes = (
-        c.number() for _ in range(7)
-    )
+    capture.wall_ns, _user, _system, _rss, capture.wait_status = (c.number() for _ in range(5))
+    capture.lost_records, capture.lost_bytes = c.number(), c.number()
     capture.complete = True
 
 
