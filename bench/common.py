@@ -32,6 +32,25 @@ def pythons(wanted):
     return found
 
 
+PEERS = ["py-spy==0.4.3", "austin-dist==3.7.0", "scalene==2.4.0", "pyinstrument==5.1.3"]
+
+
+def bench_venv(python, install=True):
+    """A venv of this Python with the other profilers, pinned; what cannot be had is missing alone."""
+    version = subprocess.run([python, "-c", "import platform; print(platform.python_version())"],
+                             stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    venv = REPO / "build" / ("bench-venv" if python.startswith("/usr/bin/") else f"bench-venv-{version}")
+    if not (venv / "bin/python3").exists():
+        subprocess.run([python, "-m", "venv", venv], check=True)
+    for package in PEERS if install else []:
+        done = subprocess.run([venv / "bin/python3", "-m", "pip", "install", "-q", "--disable-pip-version-check",
+                               package], capture_output=True, text=True)
+        if done.returncode:
+            print(f"{package} cannot be installed for {version}: {done.stderr.strip().splitlines()[-1:]}",
+                  file=sys.stderr)
+    return venv
+
+
 def machine():
     model = "unknown CPU"
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
