@@ -44,7 +44,7 @@ def bench_venv(python, install=True):
         subprocess.run([python, "-m", "venv", venv], check=True)
     for package in PEERS if install else []:
         done = subprocess.run([venv / "bin/python3", "-m", "pip", "install", "-q", "--disable-pip-version-check",
-                               package], capture_output=True, text=True)
+                               "--only-binary", ":all:", package], capture_output=True, text=True)
         if done.returncode:
             print(f"{package} cannot be installed for {version}: {done.stderr.strip().splitlines()[-1:]}",
                   file=sys.stderr)
