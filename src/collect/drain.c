@@ -496,7 +496,8 @@ void fah_drain_cycle(struct fah_drain *d)
 		if (!p->done && p->n_segments)
 			p->seen_dead = fah_collected_is_dead(d->processes, p);
 	for (p = d->processes; p; p = p->next)
-		look_at(d, p);
+		if (p->n_segments && !atomic_load(&fah_segment_map_head(&p->segments[0])->map))
+			look_at(d, p); /* it could not be read so far */
 	take_all(d);
 	for (p = d->processes; p; p = p->next) {
 		if (p->done || !p->seen_dead || !p->n_segments)

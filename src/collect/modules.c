@@ -183,9 +183,12 @@ static bool take_line(struct fah_modules *m, uint32_t pid, char *line, struct ma
 	uint64_t start, end, offset, ino;
 	unsigned major, minor;
 	struct module *mod;
+	const char *space = strchr(line, ' ');
 	char perms[5];
 	int path = 0;
 
+	if (!space || strlen(space) < 4 || space[3] != 'x')
+		return false; /* most are data: those are not worth the parsing */
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &start,
 		   &end, perms, &offset, &major, &minor, &ino, &path) < 7 ||
 	    !path || perms[2] != 'x' || start >= end)

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOOKS_AT_ONCE 16u
-#define LOOK_REST_MAX 50u /* ticks: a second */
+#define LOOKS_AT_ONCE 8u
+#define LOOK_REST_MAX 128u /* ticks: 2.5 seconds */
 
 struct fah_segment_head *fah_segment_map_head(const struct fah_segment_map *m)
 {
