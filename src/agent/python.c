@@ -9,8 +9,10 @@
 #include "agent/python_gc.h"
 #include "core/sys.h"
 
+#include <fcntl.h>
 #include <link.h>
 #include <string.h>
+#include <sys/resource.h>
 
 typedef int (*hook_fn)(const char *event, void *args, void *data);
 
@@ -19,6 +21,7 @@ struct hook_entry {
 	uint64_t next, hook, data;
 };
 
+#define LEAST_FREE (16u << 20)	 /* our tables take 3 MB, and 130 kB a thread */
 #define RUNTIME_SCAN (64u << 10) /* of _PyRuntime: the list stands before its large tables */
 
 static int on_event(const char *event, void *args, void *data);
@@ -115,12 +118,33 @@ static void refuse(const char *reason)
 	atomic_store(&head->status, FAH_AGENT_REFUSED);
 }
 
+/* Addresses that are free under RLIMIT_AS; UINT64_MAX: it is not set, or what is used not known. */
+static uint64_t free_addresses(void)
+{
+	uint64_t limit[2], pages = 0;
+	char text[64];
+	long fd, n;
+
+	if (FAH_SYS4(SYS_prlimit64, 0, RLIMIT_AS, NULL, limit) < 0 || limit[0] == RLIM_INFINITY)
+		return UINT64_MAX;
+	fd = FAH_SYS4(SYS_openat, AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return UINT64_MAX;
+	n = FAH_SYS3(SYS_read, fd, text, sizeof(text));
+	FAH_SYS1(SYS_close, fd);
+	for (long i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+		pages = pages * 10 + (uint64_t)(text[i] - '0');
+	return limit[0] > pages * 4096 ? limit[0] - pages * 4096 : 0;
+}
+
 /* Everything that must hold before the first sample. The reason where something does not. */
 static const char *prepare(void)
 {
 	struct fah_py_layout *layout = &fah_agent.layout;
 	const char *reason = NULL;
 
+	if (free_addresses() < LEAST_FREE)
+		return "its address space is limited (ulimit -v) to little more than it uses";
 	fah_agent.runtime = address("_PyRuntime");
 	if (!fah_agent.runtime)
 		return "the interpreter does not export _PyRuntime";

@@ -132,6 +132,13 @@ def test_a_file_limit_that_we_cannot_live_with(program, system_python, tmp_path)
     assert result.status == 2 and "File too large" in result.err, result
 
 
+def test_little_address_space(program, system_python, tmp_path):
+    """Where our tables might be what is missing, nothing is recorded, and the reason is said."""
+    result = limited(["prlimit", "--as=26000000"], system_python, "limited.py", tmp_path)
+    reasons = capture.read(capture_of(result)).reasons  # its own, and its child's
+    assert reasons and all("address space is limited" in reason for reason in reasons)
+
+
 def test_address_space(program, system_python, tmp_path):
     """What the agent takes of it, at most; a program that is limited has that much less."""
     limited([], system_python, "seen.py", tmp_path, "x")
