@@ -21,7 +21,7 @@ struct hook_entry {
 	uint64_t next, hook, data;
 };
 
-#define LEAST_FREE (16u << 20)	 /* our tables take 3 MB, and 130 kB a thread */
+#define LEAST_FREE (16u << 20)	 /* our tables take 3 MB, and 250 kB a thread */
 #define RUNTIME_SCAN (64u << 10) /* of _PyRuntime: the list stands before its large tables */
 
 static int on_event(const char *event, void *args, void *data);
