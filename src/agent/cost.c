@@ -8,12 +8,11 @@
  */
 #include "agent/agent.h"
 
-/* A handler that took d is not called again before 10 d: at most a tenth is ours. */
-#define REST 10
+#define REST 10 /* handlers get a tenth of the threads' CPU at most, also without a budget */
 #define MILLION 1000000u
 #define MEAN_OF 16 /* handlers that the usual time is the mean of, about */
-#define MOST 4	   /* a handler counts in it as at most so many usual ones */
-#define GUESS_NS 30000
+#define MOST 16	   /* a handler counts in it as at most so many usual ones */
+#define GUESS_NS 15000
 
 static _Atomic uint64_t usual_ns = GUESS_NS;
 static _Atomic uint64_t interval_ns; /* in force; 0: as asked for */
@@ -71,9 +70,7 @@ static uint64_t choose_interval(const struct fah_segment_head *head, uint64_t ns
 	uint64_t share = atomic_load_explicit(&head->budget_ppm, memory_order_relaxed);
 	uint64_t now = fah_cost_interval(), want = fah_agent.period_ns;
 
-	if (!share)
-		return now;
-	ns = usual_after(ns) * MILLION / share;
+	ns = usual_after(ns) * (share && MILLION / share > REST ? MILLION / share : REST);
 	if (ns > want)
 		want = ns;
 	/* a timer is set by a system call: not for each small change */
@@ -100,10 +97,10 @@ void fah_cost_note(struct fah_timer *timer, uint64_t ns)
 	add(&head->interval_sum_ns, interval);
 	if (!timer)
 		return;
-	/* the program comes first: a stack of many thousand frames takes longer to walk than a
-	 * period */
-	if (ns > interval / REST)
-		fah_timer_rest(timer, ns * REST);
+	/* the program comes first: until the usual time is known, a stack of many thousand frames,
+	 * which takes longer to walk than a period, must not keep it from running at all */
+	if (ns > interval)
+		fah_timer_rest(timer, ns * 2);
 	else if (timer->interval_ns != interval)
 		fah_timer_rest(timer, interval);
 	else

@@ -63,9 +63,8 @@ ELSEWHERE = (
 # Points that a program may be off where the sampling itself leans, which no interval covers; what is
 # found above that is a new defect. periodic, faults, short_threads: the clock is bound to the kernel's
 # tick, and work in step with the tick, by its own timers or because a busy kernel hands out cores at
-# ticks, is seen at one phase only. depths: after a long walk the clock rests, so what follows a deep
-# stack is seen in its place.
-LEANING = {"periodic": 60.0, "faults": 10.0, "short_threads": 30.0, "depths": 50.0}
+# ticks, is seen at one phase only.
+LEANING = {"periodic": 60.0, "faults": 10.0, "short_threads": 30.0}
 
 
 def seconds(program, python):

@@ -75,11 +75,27 @@ static void counts(void **state)
 	assert_int_equal(settings, 0);
 }
 
+/* The first one must not keep the program from running; soon they get a tenth, and dear places are
+ * looked at in the same rhythm as cheap ones. */
 static void long_ones_rest(void **state)
 {
+	uint64_t cpu = 0, after_dear, after_cheap;
+
 	begin(0);
-	assert_int_equal(handle(1, 5000000), 50000000);
+	assert_int_equal(handle(1, 5000000), 10000000);
 	assert_int_equal(settings, 1);
+	handle(60, 5000000);
+	cpu = handle(100, 5000000);
+	assert_true(cpu >= 100 * 5000000ull * 9);
+	assert_true(cpu <= 100 * 5000000ull * 13);
+
+	begin(0);
+	for (int i = 0; i < 200; i++)
+		handle(1, i % 2 ? 20000 : 180000);
+	after_dear = handle(1, 180000);
+	after_cheap = handle(1, 20000);
+	assert_true(after_dear <= after_cheap + after_cheap / 4);
+	assert_true(after_cheap <= after_dear + after_dear / 4);
 }
 
 static void keeps_its_share(void **state)
