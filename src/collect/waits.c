@@ -31,6 +31,7 @@
 #define LATER_MAX_NS 500000000u
 #define TRIES 3u /* to find the stack of a thread that stays blocked */
 #define AGAIN_NS 120000000u
+#define YOUNG_NS 12000000u /* of which 10 ms are the kernel's rounding */
 #define OLDER_NS 20000000u /* a thread that began so long before its process's record */
 
 struct watched {
@@ -50,7 +51,7 @@ struct watching {
 	uint32_t pid;
 	bool over; /* its end is written */
 	int tasks_fd;
-	uint32_t n_tasks;
+	uint32_t n_tasks, n_young; /* those known; of the list, too young to be */
 	uint64_t cpu_ns, listed_ns;
 	struct fah_mem mem;
 	struct fah_outside *outside; /* NULL: no stacks from this one */
@@ -169,6 +170,12 @@ static bool begin_thread(struct fah_waits *ws, struct watching *g, struct watche
 		fah_task_close(&t->task);
 		return false;
 	}
+	/* one of the agent's own, that opens a file, is gone at the next look */
+	if (tid != g->pid && now < info.start_mono_ns + YOUNG_NS) {
+		g->n_young++;
+		fah_task_close(&t->task);
+		return false;
+	}
 	find_start(g, t, info.start_mono_ns, now, &s, &seen.start_ns, &base);
 	seen.name = info.name;
 	seen.name_len = strlen(info.name);
@@ -193,6 +200,7 @@ static void list_threads(struct fah_waits *ws, struct watching *g, uint64_t now)
 	size_t n = fah_tasks_list(g->tasks_fd, tids, MAX_TASKS), kept = 0, at = 0;
 	struct watched *grown;
 
+	g->n_young = 0;
 	for (size_t i = 0; i < g->n; i++)
 		g->threads[i].listed = false;
 	grown = realloc(g->threads, (g->n + n + 1) * sizeof(*grown));
@@ -218,7 +226,7 @@ static void list_threads(struct fah_waits *ws, struct watching *g, uint64_t now)
 			g->threads[kept++] = g->threads[i];
 	}
 	g->n = kept;
-	g->n_tasks = (uint32_t)n;
+	g->n_tasks = (uint32_t)n - g->n_young; /* another number than this: look again */
 	g->listed_ns = now;
 }
 
@@ -414,7 +422,8 @@ static void tick_process(struct fah_waits *ws, struct watching *g)
 		end_all(g, now);
 		return;
 	}
-	if (cpu == g->cpu_ns && all_blocked(g)) { /* nobody ran since: no new threads either */
+	if (cpu == g->cpu_ns && !g->n_young &&
+	    all_blocked(g)) { /* nobody ran since: no new threads either */
 		for (size_t i = 0; i < g->n; i++)
 			fah_account_still(&g->threads[i].account, now);
 		return;
