@@ -47,6 +47,7 @@ extern struct fah_agent fah_agent;
 
 /* main.c: note whose process this is, at the start and after a fork. */
 void fah_own_pid(void);
+void fah_record_end(void); /* once; later calls do nothing */
 
 /* env.c: our variables out of the program's environment, and back in for children. */
 void fah_env_take(void);

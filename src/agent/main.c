@@ -64,7 +64,7 @@ static uint64_t ns(struct timeval tv)
  * An orderly end: what only the kernel knows of this process alone. Other threads may run on for a
  * moment; whatever they used up to here is recorded, and nothing after it.
  */
-static void record_end(void)
+void fah_record_end(void)
 {
 	struct fah_segment_head *head = fah_segment_head();
 	struct rusage ru;
@@ -85,13 +85,13 @@ static void record_end(void)
 
 __attribute__((destructor)) static void on_unload(void)
 {
-	record_end();
+	fah_record_end();
 }
 
 /* os._exit(), with which every worker of multiprocessing ends: past all destructors. */
 FAH_AGENT_EXPORT __attribute__((noreturn)) void _exit(int status)
 {
-	record_end();
+	fah_record_end();
 	for (;;)
 		FAH_SYS1(SYS_exit_group, status);
 }

@@ -168,6 +168,21 @@ static const char *prepare(void)
 	return NULL;
 }
 
+/*
+ * Between a library's exit function and the process's end, threads that still run in that library
+ * are on thin ice: what we do at the end must not take time there, so it is done before, when the
+ * interpreter is finished. (OpenSSL frees its locks in one: 4 of 60 programs with running threads
+ * died of SIGSEGV when it was done in our own.)
+ */
+static void end_early(void)
+{
+	int (*at_exit)(void (*)(void)) =
+		(int (*)(void (*)(void)))(uintptr_t)fah_global("Py_AtExit");
+
+	if (at_exit)
+		at_exit(fah_record_end);
+}
+
 static void start(void)
 {
 	const char *reason;
@@ -182,6 +197,7 @@ static void start(void)
 		refuse(reason);
 		return;
 	}
+	end_early();
 	atomic_store(&fah_agent.active, true);
 	fah_thread_begin_first();
 	fah_thread_adopt_all();

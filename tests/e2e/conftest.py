@@ -5,6 +5,7 @@ FAH_PYTHONS      the Pythons, in the form of tools/pythons (default: what that p
 FAH_FULL         set: the long forms (30 s a victim, 100 kills)
 """
 
+import signal
 import sys
 from pathlib import Path
 
@@ -13,6 +14,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from support import pythons, run  # noqa: E402  (the path above comes first)
+
+# A shell lets what it starts in the background ignore these, and so would every program under test.
+for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(ignored) == signal.SIG_IGN:
+        signal.signal(ignored, signal.SIG_DFL)
 
 # What a test asks for by the name of its argument.
 CHOICES = (

@@ -157,9 +157,10 @@ def test_what_a_program_sees_of_itself(program, some_python, tmp_path):
 # Signals and faults
 
 
-@RATES
-def test_own_timers(program, some_python, hz, tmp_path):
-    unharmed(some_python, "owntimers.py", tmp_path, hz=hz)
+def test_own_timers(program, some_python, tmp_path):
+    """Not at 5 kHz: that clock interrupts what is blocked, and a sigtimedwait() that is interrupted at its
+    very end gives Python uninitialised memory."""
+    unharmed(some_python, "owntimers.py", tmp_path)
 
 
 @RATES

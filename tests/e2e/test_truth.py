@@ -209,7 +209,11 @@ def test_lines(runs, case):
     it = runs.get(*case)
     limit = truth.limit(10 * sum(1 for _ in cases()), CHANCE)
     assert it.lines
-    wrong = [str(one) for one in it.lines if abs(one.error) > TOLERANCE and abs(one.z) > limit]
+    # A truth that is the difference of two clocks, each of a second: known to a few points itself.
+    room = 0.0 if FULL or not it.truth.word("differences", False) else 8.0
+    wrong = [
+        str(one) for one in it.lines if abs(one.error) > TOLERANCE + room and abs(one.z) > limit
+    ]
     if len(it.capture.samples) >= 9000:
         wrong += [str(one) for one in it.lines if abs(one.error) > TOLERANCE]
     assert not wrong, "\n".join(wrong) + "\n" + it.table
