@@ -18,6 +18,7 @@ def test_collections(program, python, tmp_path):
     total = sum(spent for _thread, _time, spent, _flags, _node in it.samples) / 1e9
     shown = {"collecting": 0.0, "finalising": 0.0, "working": 0.0}
     callers = set()
+    wrongly = 0.0
     for _thread, _time, spent, flags, node in it.samples:
         frames = it.path(node)
         path = [f.name for f, _line in frames]
@@ -28,7 +29,10 @@ def test_collections(program, python, tmp_path):
             assert frames[at + 1][0].kind == 0, path
             assert all(f.kind == 1 for f, _line in frames[:at]), path
             shown["collecting"] += spent / 1e9
-            callers.update(path)
+            if {"finalise", "work"} & set(path):
+                wrongly += spent / 1e9
+            else:
+                callers.update(path)
         elif "finalise" in path:
             shown["finalising"] += spent / 1e9
         elif "work" in path:
@@ -41,4 +45,6 @@ def test_collections(program, python, tmp_path):
     ]
     assert not wrong, "\n".join(wrong)
     assert {"explicit", "allocating", "finalisers"} <= callers
-    assert "finalise" not in callers and "work" not in callers
+    # Where the evaluation loop stands on the C stack is known from 3.11 on; before, a word that an
+    # earlier collection has left there may be taken for one of this.
+    assert wrongly / total < (0.02 if python.version < (3, 11) else 1e-9), wrongly / total
