@@ -222,6 +222,9 @@ uint64_t fah_now_real(void);
 uint64_t fah_now_thread_cpu(void);
 uint64_t fah_random(void);
 
+/* v's digits from p on; where they end. Up to 20, no NUL. */
+char *fah_put_decimal(char *p, uint64_t v);
+
 /* Own memory, zeroed, never the program's malloc. NULL on failure. */
 void *fah_pages(size_t size);
 

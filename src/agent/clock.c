@@ -1,32 +1,23 @@
-/* clock.c - time, randomness and memory for the agent. Signal-handler safe. */
+/* clock.c - time, randomness, memory and digits for the agent. Signal-handler safe. */
 #include "agent/agent.h"
 #include "core/sys.h"
+#include "core/time.h"
 
 #include <sys/mman.h>
-#include <time.h>
-
-static uint64_t now(clockid_t clock)
-{
-	struct timespec ts = {0, 0};
-
-	/* libc's, for the vdso: 25 ns instead of 200; async-signal-safe */
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 uint64_t fah_now_mono(void)
 {
-	return now(CLOCK_MONOTONIC);
+	return fah_clock_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t fah_now_real(void)
 {
-	return now(CLOCK_REALTIME);
+	return fah_clock_ns(CLOCK_REALTIME);
 }
 
 uint64_t fah_now_thread_cpu(void)
 {
-	return now(CLOCK_THREAD_CPUTIME_ID);
+	return fah_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Good enough to spread the phases of timers; the program's own generators stay untouched. */
@@ -39,6 +30,20 @@ uint64_t fah_random(void)
 	x ^= x >> 33;
 	x *= 0xc4ceb9fe1a85ec53ull;
 	return x ^ (x >> 33);
+}
+
+char *fah_put_decimal(char *p, uint64_t v)
+{
+	char digits[20];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	while (n)
+		*p++ = digits[--n];
+	return p;
 }
 
 void *fah_pages(size_t size)

@@ -6,6 +6,7 @@
  */
 #include "agent/agent.h"
 #include "core/sys.h"
+#include "core/time.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -55,11 +56,6 @@ __attribute__((constructor)) static void on_load(void)
 	fah_python_watch();
 }
 
-static uint64_t ns(struct timeval tv)
-{
-	return (uint64_t)tv.tv_sec * 1000000000u + (uint64_t)tv.tv_usec * 1000u;
-}
-
 /*
  * An orderly end: what only the kernel knows of this process alone. Other threads may run on for a
  * moment; whatever they used up to here is recorded, and nothing after it.
@@ -77,8 +73,8 @@ void fah_record_end(void)
 	memset(&ru, 0, sizeof(ru));
 	FAH_SYS2(SYS_getrusage, RUSAGE_SELF, &ru);
 	head->end_mono_ns = fah_now_mono();
-	head->user_ns = ns(ru.ru_utime);
-	head->system_ns = ns(ru.ru_stime);
+	head->user_ns = fah_timeval_ns(ru.ru_utime);
+	head->system_ns = fah_timeval_ns(ru.ru_stime);
 	head->max_rss_kb = (uint64_t)ru.ru_maxrss;
 	atomic_store(&head->status, FAH_AGENT_ENDED);
 }

@@ -113,23 +113,6 @@ FAH_AGENT_EXPORT int sigwait(const sigset_t *set, int *ret_sig)
 	return ret;
 }
 
-FAH_AGENT_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
-{
-	int (*real)(const sigset_t *, siginfo_t *) =
-		(int (*)(const sigset_t *, siginfo_t *))(uintptr_t)fah_real("sigwaitinfo");
-	struct fah_timer *t;
-	int ret;
-
-	if (!real) {
-		errno = ENOSYS;
-		return -1;
-	}
-	t = has_ours(set) ? put_off() : NULL;
-	ret = real(set, info);
-	put_on(t);
-	return ret;
-}
-
 FAH_AGENT_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info,
 				  const struct timespec *timeout)
 {
@@ -147,6 +130,11 @@ FAH_AGENT_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info,
 	ret = real(set, info, timeout);
 	put_on(t);
 	return ret;
+}
+
+FAH_AGENT_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	return sigtimedwait(set, info, NULL); /* as C libraries have it */
 }
 
 /*

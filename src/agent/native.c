@@ -46,18 +46,11 @@ static void put_path(char *path, uint32_t number)
 {
 	static const char before[] = "/map-", behind[] = ".unwind";
 	size_t n = strlen(fah_agent.session);
-	char digits[10];
-	int d = 0;
 
 	memcpy(path, fah_agent.session, n);
 	memcpy(path + n, before, sizeof(before) - 1);
-	n += sizeof(before) - 1;
-	do
-		digits[d++] = (char)('0' + number % 10);
-	while (number /= 10);
-	while (d)
-		path[n++] = digits[--d];
-	memcpy(path + n, behind, sizeof(behind));
+	path = fah_put_decimal(path + n + sizeof(before) - 1, number);
+	memcpy(path, behind, sizeof(behind));
 }
 
 /* What open_file is asked, and answers. One at a time: `opening` is held. */

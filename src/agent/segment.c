@@ -32,20 +32,6 @@ static _Atomic uint64_t retry_ns; /* no new segment before this */
 static _Atomic bool over;    /* there is no folder for the first segment */
 static _Atomic bool growing; /* one thread makes a segment; the others drop meanwhile */
 
-static char *put_number(char *p, uint64_t v)
-{
-	char digits[20];
-	int n = 0;
-
-	do {
-		digits[n++] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	while (n)
-		*p++ = digits[--n];
-	return p;
-}
-
 /* <session>/<pid>-<mono ns>-<n>.seg; the time keeps a reused pid apart. */
 static void segment_path(char *p, uint32_t pid, uint64_t mono, uint32_t n)
 {
@@ -54,11 +40,11 @@ static void segment_path(char *p, uint32_t pid, uint64_t mono, uint32_t n)
 	memcpy(p, fah_agent.session, len);
 	p += len;
 	*p++ = '/';
-	p = put_number(p, pid);
+	p = fah_put_decimal(p, pid);
 	*p++ = '-';
-	p = put_number(p, mono);
+	p = fah_put_decimal(p, mono);
 	*p++ = '-';
-	p = put_number(p, n);
+	p = fah_put_decimal(p, n);
 	memcpy(p, ".seg", 5);
 }
 

@@ -9,16 +9,12 @@
  */
 #include "agent/agent.h"
 #include "core/sys.h"
+#include "core/time.h"
 
 #include <string.h>
 #include <sys/resource.h>
 
 #define SMALL 64 /* a part below 1/64 of the sample is left to the next one */
-
-static uint64_t timeval_ns(struct timeval tv)
-{
-	return (uint64_t)tv.tv_sec * 1000000000u + (uint64_t)tv.tv_usec * 1000u;
-}
 
 void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usage *ret)
 {
@@ -32,7 +28,7 @@ void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usa
 	blocked = (uint64_t)ru.ru_nvcsw;
 	ret->ran_on = blocked == t->last_blocked;
 	t->last_blocked = blocked;
-	system = timeval_ns(ru.ru_stime);
+	system = fah_timeval_ns(ru.ru_stime);
 	if (system > t->last_system_ns)
 		t->owed_system_ns += system - t->last_system_ns;
 	t->last_system_ns = system;

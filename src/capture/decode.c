@@ -113,10 +113,23 @@ int fah_decode_thread_end(const struct fah_record *rec, struct fah_rec_thread_en
 	return done(&c);
 }
 
+/* A count, then that many numbers; those beyond max are passed over. How many are in to[]. */
+static uint32_t get_numbers(struct fah_cursor *c, uint64_t *to, uint32_t max)
+{
+	uint64_t n = fah_get_varint(c), v;
+	uint32_t kept = 0;
+
+	for (uint64_t i = 0; i < n && !c->bad; i++) {
+		v = fah_get_varint(c);
+		if (kept < max)
+			to[kept++] = v;
+	}
+	return kept;
+}
+
 int fah_decode_process_end(const struct fah_record *rec, struct fah_rec_process_end *ret)
 {
 	struct fah_cursor c = over(rec);
-	uint64_t n, i;
 
 	*ret = (struct fah_rec_process_end){0};
 	ret->process = get_u32(&c);
@@ -126,16 +139,8 @@ int fah_decode_process_end(const struct fah_record *rec, struct fah_rec_process_
 	ret->max_rss_bytes = fah_get_varint(&c);
 	ret->samples = fah_get_varint(&c);
 	ret->recovered = fah_get_varint(&c);
-	n = fah_get_varint(&c);
-	/* A later version may know more reasons than fit: those are passed over. */
-	for (i = 0; i < n && !c.bad; i++) {
-		uint64_t v = fah_get_varint(&c);
-
-		if (i < sizeof(ret->drops) / sizeof(ret->drops[0])) {
-			ret->drops[i] = v;
-			ret->n_drops = (uint32_t)i + 1;
-		}
-	}
+	/* a later version may know more reasons than fit */
+	ret->n_drops = get_numbers(&c, ret->drops, sizeof(ret->drops) / sizeof(ret->drops[0]));
 	ret->status = get_u32(&c);
 	ret->reason = get_str(&c);
 	return done(&c);
@@ -150,18 +155,6 @@ int fah_decode_states(const struct fah_record *rec, struct fah_rec_states *ret)
 	ret->cpu_ns = fah_get_varint(&c);
 	ret->ready_ns = fah_get_varint(&c);
 	return done(&c);
-}
-
-/* A count, then that many numbers; those beyond max are passed over. */
-static void get_numbers(struct fah_cursor *c, uint64_t *to, size_t max)
-{
-	uint64_t n = fah_get_varint(c), v;
-
-	for (uint64_t i = 0; i < n && !c->bad; i++) {
-		v = fah_get_varint(c);
-		if (i < max)
-			to[i] = v;
-	}
 }
 
 static void get_hist(struct fah_cursor *c, struct fah_hist *h)

@@ -160,9 +160,7 @@ static struct module *find_module(struct fah_modules *m, uint32_t pid, const cha
 	mod->path = strdup(path);
 	mod->dev = dev;
 	mod->ino = ino;
-	mod->kind = !dev && !ino       ? FAH_MODULE_RUNTIME
-		    : is_runtime(path) ? FAH_MODULE_RUNTIME
-				       : FAH_MODULE_OTHER;
+	mod->kind = !ino || is_runtime(path) ? FAH_MODULE_RUNTIME : FAH_MODULE_OTHER;
 	if (!mod->path) {
 		free(mod);
 		return NULL;

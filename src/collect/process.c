@@ -6,9 +6,7 @@
 #include "core/err.h"
 #include "native/unwind.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

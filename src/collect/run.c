@@ -8,6 +8,7 @@
 #include "collect/waits.h"
 #include "core/err.h"
 #include "core/segment.h"
+#include "core/time.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,14 +25,6 @@
 	1000 /* what a kill of both sides can lose; blocks of a second keep the capture small */
 
 extern char **environ;
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static double asked_hz(const struct fah_run_options *opt)
 {
@@ -139,7 +132,7 @@ static void wait_and_drain(pid_t pid, struct fah_drain *d, struct fah_waits *wai
 			   struct fah_budget *budget, const sigset_t *signals, int *ret_status,
 			   struct rusage *ret_usage)
 {
-	uint64_t last = now_ns(CLOCK_MONOTONIC);
+	uint64_t last = fah_clock_ns(CLOCK_MONOTONIC);
 	siginfo_t si;
 
 	for (;;) {
@@ -152,11 +145,11 @@ static void wait_and_drain(pid_t pid, struct fah_drain *d, struct fah_waits *wai
 			return;
 		fah_drain_notice(d);
 		fah_waits_tick(waits);
-		if (now_ns(CLOCK_MONOTONIC) - last >= CYCLE_MS * 1000000ull) {
+		if (fah_clock_ns(CLOCK_MONOTONIC) - last >= CYCLE_MS * 1000000ull) {
 			fah_waits_flush(waits);
 			fah_drain_cycle(d);
-			last = now_ns(CLOCK_MONOTONIC);
-			if (fah_budget_look(budget, last, now_ns(CLOCK_PROCESS_CPUTIME_ID),
+			last = fah_clock_ns(CLOCK_MONOTONIC);
+			if (fah_budget_look(budget, last, fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
 					    fah_drain_handler_ns(d)))
 				fah_drain_allow(d, fah_budget_ppm(budget));
 		}
@@ -198,7 +191,8 @@ static void write_costs(struct fah_writer *w, const struct fah_drain_stats *stat
 		 (unsigned long long)stats->stacks.unjoined,
 		 (unsigned long long)stats->stacks.without);
 	fah_writer_meta(w, "native_stacks", text);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID));
+	snprintf(text, sizeof(text), "%llu",
+		 (unsigned long long)fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	fah_writer_meta(w, "collector_cpu_ns", text);
 }
 
@@ -210,11 +204,6 @@ static void write_outlived(struct fah_writer *w, unsigned n)
 	snprintf(text, sizeof(text), "%u", n);
 	if (n)
 		fah_writer_meta(w, "outlived", text);
-}
-
-static uint64_t timeval_ns(struct timeval tv)
-{
-	return (uint64_t)tv.tv_sec * 1000000000u + (uint64_t)tv.tv_usec * 1000u;
 }
 
 FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
@@ -248,7 +237,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
 	_cleanup_(fah_waits_freep) struct fah_waits *waits = NULL;
-	uint64_t start, start_real = now_ns(CLOCK_REALTIME);
+	uint64_t start, start_real = fah_clock_ns(CLOCK_REALTIME);
 	struct fah_budget budget;
 	struct inherited old;
 	sigset_t signals;
@@ -259,8 +248,8 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 
 	if (err < 0)
 		return err;
-	start = now_ns(CLOCK_MONOTONIC);
-	fah_budget_init(&budget, opt->budget, start, now_ns(CLOCK_PROCESS_CPUTIME_ID));
+	start = fah_clock_ns(CLOCK_MONOTONIC);
+	fah_budget_init(&budget, opt->budget, start, fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	write_meta(w, s, opt, start, start_real);
 	err = fah_drain_new(s->dir, w, start, &d);
 	if (err == 0)
@@ -281,9 +270,9 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 	pid = start_program(s, opt, &budget, &old, &r->start_errno);
 	if (pid > 0) {
 		wait_and_drain(pid, d, waits, &budget, &signals, &r->wait_status, &usage);
-		r->end.wall_ns = now_ns(CLOCK_MONOTONIC) - start;
-		r->end.user_ns = timeval_ns(usage.ru_utime);
-		r->end.system_ns = timeval_ns(usage.ru_stime);
+		r->end.wall_ns = fah_clock_ns(CLOCK_MONOTONIC) - start;
+		r->end.user_ns = fah_timeval_ns(usage.ru_utime);
+		r->end.system_ns = fah_timeval_ns(usage.ru_stime);
 		r->end.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 		r->end.wait_status = (uint32_t)r->wait_status;
 		fah_waits_finish(waits);

@@ -89,7 +89,7 @@ struct merge {
 	struct fah_stack_ctx *ctx;
 	struct fah_writer *w;
 	struct fah_native_place places[FAH_NATIVE_MAX]; /* of ctx->pcs */
-	uint32_t evals, first_eval, last_eval;		/* among pcs; evals: how many */
+	uint32_t evals, last_eval;			/* among pcs: how many, and the innermost */
 	uint32_t entries;				/* among frames */
 	bool in_gc;
 };
@@ -102,8 +102,7 @@ static void look(struct merge *m, struct fah_modules *modules, uint32_t map)
 		m->places[i].eval |= m->ctx->pcs[i] & 1;
 		if (!m->places[i].eval)
 			continue;
-		if (!m->evals++)
-			m->first_eval = i;
+		m->evals++;
 		m->last_eval = i;
 	}
 	for (uint32_t i = 0; i < m->ctx->n_frames; i++)

@@ -6,13 +6,6 @@
 
 #define KERNEL_TICK_NS 10000000u
 
-static uint32_t define(const struct fah_thread_seen *s)
-{
-	uint64_t start = s->start_ns > s->run_start_ns ? s->start_ns - s->run_start_ns : 0;
-
-	return fah_writer_thread(s->w, s->process, s->tid, start, s->name, s->name_len);
-}
-
 static struct fah_thread_known *add(struct fah_threads *t, uint32_t tid, uint32_t id)
 {
 	struct fah_thread_known *k, *grown;
@@ -31,6 +24,21 @@ static struct fah_thread_known *add(struct fah_threads *t, uint32_t tid, uint32_
 	return k;
 }
 
+/* One that nobody has met before. */
+static uint32_t define(struct fah_threads *t, const struct fah_thread_seen *s,
+		       uint64_t agent_start_ns, uint64_t kernel_start_ns)
+{
+	uint64_t start = s->start_ns > s->run_start_ns ? s->start_ns - s->run_start_ns : 0;
+	uint32_t id = fah_writer_thread(s->w, s->process, s->tid, start, s->name, s->name_len);
+	struct fah_thread_known *k = add(t, s->tid, id);
+
+	if (k) {
+		k->agent_start_ns = agent_start_ns;
+		k->kernel_start_ns = kernel_start_ns;
+	}
+	return id;
+}
+
 void fah_threads_known(struct fah_threads *t, uint32_t tid, uint32_t id, uint64_t start_ns)
 {
 	struct fah_thread_known *k = add(t, tid, id);
@@ -44,7 +52,6 @@ uint32_t fah_threads_of_agent(struct fah_threads *t, const struct fah_thread_see
 {
 	struct fah_thread_known *k;
 	uint64_t start = seen->start_ns;
-	uint32_t id;
 
 	for (size_t i = t->n; i-- > 0;) {
 		k = &t->list[i];
@@ -58,18 +65,13 @@ uint32_t fah_threads_of_agent(struct fah_threads *t, const struct fah_thread_see
 			return k->id;
 		}
 	}
-	id = define(seen);
-	k = add(t, seen->tid, id);
-	if (k)
-		k->agent_start_ns = start;
-	return id;
+	return define(t, seen, start, 0);
 }
 
 uint32_t fah_threads_of_kernel(struct fah_threads *t, const struct fah_thread_seen *seen,
 			       uint64_t kernel_start_ns)
 {
 	struct fah_thread_known *k;
-	uint32_t id;
 
 	for (size_t i = t->n; i-- > 0;) {
 		k = &t->list[i];
@@ -82,11 +84,7 @@ uint32_t fah_threads_of_kernel(struct fah_threads *t, const struct fah_thread_se
 			return k->id;
 		}
 	}
-	id = define(seen);
-	k = add(t, seen->tid, id);
-	if (k)
-		k->kernel_start_ns = kernel_start_ns;
-	return id;
+	return define(t, seen, 0, kernel_start_ns);
 }
 
 void fah_threads_ended(struct fah_threads *t, uint32_t id, uint64_t now_ns)

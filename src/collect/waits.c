@@ -11,6 +11,7 @@
 #include "collect/outside.h"
 #include "collect/process.h"
 #include "core/err.h"
+#include "core/time.h"
 #include "target/call.h"
 #include "target/memory.h"
 #include "target/task.h"
@@ -68,14 +69,6 @@ struct fah_waits {
 	struct watching *list;
 	struct fah_waits_stats stats;
 };
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static uint64_t next_random(struct fah_waits *ws)
 {
@@ -164,7 +157,7 @@ static bool begin_thread(struct fah_waits *ws, struct watching *g, struct watche
 		if (fah_task_open(&t->task, g->pid, tid) < 0)
 			return false;
 	}
-	now = now_ns(CLOCK_MONOTONIC);
+	now = fah_clock_ns(CLOCK_MONOTONIC);
 	if (fah_task_sched(&t->task, &s) < 0 || fah_task_info(g->pid, tid, &info) < 0 ||
 	    info.state == 'Z' || info.state == 'X') {
 		fah_task_close(&t->task);
@@ -323,7 +316,7 @@ static bool take_point(struct fah_waits *ws, struct watching *g, struct watched 
 		return false;
 	}
 	t->unread =
-		!fah_account_point(a, &s, now_ns(CLOCK_MONOTONIC)) ||
+		!fah_account_point(a, &s, fah_clock_ns(CLOCK_MONOTONIC)) ||
 		(t->tries && ws->tick_ns >= t->again_ns); /* a new thread has no state at first */
 	t->look_ns = 0;
 	if (!t->unread) {
@@ -350,14 +343,14 @@ static struct watched *most_due(struct watching *g)
 
 static void read_within_budget(struct fah_waits *ws, struct watching *g)
 {
-	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID), after;
+	uint64_t cpu = fah_clock_ns(CLOCK_THREAD_CPUTIME_ID), after;
 	struct watched *t;
 
 	while (ws->credit_ns > 0 && (t = most_due(g))) {
 		if (take_point(ws, g, t) && t->unread)
 			read_place(ws, g, t);
 		t->unread = false;
-		after = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		after = fah_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		ws->credit_ns -= (int64_t)(after - cpu);
 		cpu = after;
 	}
@@ -493,18 +486,18 @@ static void find_processes(struct fah_waits *ws)
 
 void fah_waits_tick(struct fah_waits *ws)
 {
-	uint64_t now = now_ns(CLOCK_MONOTONIC), before;
+	uint64_t now = fah_clock_ns(CLOCK_MONOTONIC), before;
 
 	ws->stats.ticks++;
 	ws->credit_ns += (int64_t)((now - ws->tick_ns) * BUDGET_PER_MILLE / 1000);
 	if (ws->credit_ns > CREDIT_MAX_NS)
 		ws->credit_ns = CREDIT_MAX_NS;
 	ws->tick_ns = now;
-	before = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	before = fah_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	find_processes(ws);
 	for (struct watching *g = ws->list; g; g = g->next)
 		tick_process(ws, g);
-	ws->stats.cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+	ws->stats.cpu_ns += fah_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
 }
 
 void fah_waits_flush(struct fah_waits *ws)

@@ -5,6 +5,7 @@
 #include "native/elf_file.h"
 
 #include "core/err.h"
+#include "core/time.h"
 #include "native/table.h"
 
 #include <elf.h>
@@ -225,8 +226,7 @@ int fah_elf_open(const char *path, struct fah_elf **ret)
 					    .len = (uint64_t)st.st_size,
 					    .dev = st.st_dev,
 					    .ino = st.st_ino,
-					    .mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u +
-							(uint64_t)st.st_mtim.tv_nsec},
+					    .mtime_ns = fah_timespec_ns(st.st_mtim)},
 			   ret);
 }
 

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "core/err.h"
+#include "core/time.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -24,9 +25,7 @@ int fah_source_init(struct fah_source *s, const char *path, uint64_t since_ns)
 		return 0;
 	if (fah_file_read_regular(path, SOURCE_MAX, &s->data, &s->len) < 0)
 		return 0;
-	s->newer =
-		since_ns &&
-		(uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec > since_ns;
+	s->newer = since_ns && fah_timespec_ns(st.st_mtim) > since_ns;
 	for (i = 0; i < s->len; i++)
 		n += s->data[i] == '\n';
 	n += s->len && s->data[s->len - 1] != '\n';

@@ -2,6 +2,7 @@
 #include "target/task.h"
 
 #include "core/err.h"
+#include "core/time.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PATH_BYTES 64
@@ -197,6 +197,6 @@ bool fah_process_cpu(uint32_t pid, uint64_t *ret_ns)
 
 	if (clock_gettime(clock, &ts) < 0)
 		return false;
-	*ret_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	*ret_ns = fah_timespec_ns(ts);
 	return true;
 }

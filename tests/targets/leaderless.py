@@ -4,8 +4,6 @@ import ctypes
 import threading
 import time
 
-FIRST = threading.main_thread().native_id
-
 
 def work():
     end = time.monotonic() + 4
