@@ -8,23 +8,41 @@
  */
 #include "agent/apart.h"
 
+#include "core/segment.h"
 #include "core/sys.h"
 
 #include <sched.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 
 #define GONE_TRIES 10000
+
+struct work {
+	void (*fn)(void *);
+	void *arg;
+};
+
+/* The name first: the collector, which lists the threads, must not take this one for the program's.
+ */
+static void in_thread(void *arg)
+{
+	const struct work *w = arg;
+
+	FAH_SYS2(SYS_prctl, PR_SET_NAME, FAH_OWN_THREAD);
+	w->fn(w->arg);
+}
 
 void fah_apart(void (*fn)(void *), void *arg, void *stack, size_t size)
 {
 	const long flags =
 		CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_VFORK;
 	uint64_t all = ~0ull, old = 0;
+	struct work w = {fn, arg};
 	long tid;
 
 	/* no handler of the program may run in there */
 	FAH_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &old, sizeof(all));
-	tid = fah_arch_clone_run(flags, (uint8_t *)stack + size, fn, arg);
+	tid = fah_arch_clone_run(flags, (uint8_t *)stack + size, in_thread, &w);
 	if (tid < 0)
 		fn(arg); /* no more threads here, or a sandbox: then in the open, as it was */
 	/* it has let go of the stack, but must not be counted among the threads any more either:

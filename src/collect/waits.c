@@ -11,6 +11,7 @@
 #include "collect/outside.h"
 #include "collect/process.h"
 #include "core/err.h"
+#include "core/segment.h"
 #include "core/time.h"
 #include "target/call.h"
 #include "target/memory.h"
@@ -163,8 +164,10 @@ static bool begin_thread(struct fah_waits *ws, struct watching *g, struct watche
 		fah_task_close(&t->task);
 		return false;
 	}
-	/* one of the agent's own, that opens a file, is gone at the next look */
-	if (tid != g->pid && now < info.start_mono_ns + YOUNG_NS) {
+	/* one of the agent's own, that opens a file, takes its name as its first act and is soon
+	 * gone; a thread that has not run yet may be one */
+	if (tid != g->pid && (now < info.start_mono_ns + YOUNG_NS || !s.slices ||
+			      strcmp(info.name, FAH_OWN_THREAD) == 0)) {
 		g->n_young++;
 		fah_task_close(&t->task);
 		return false;

@@ -31,6 +31,7 @@
 #define FAH_SEGMENTS_MAX 64u /* a process; beyond that samples are dropped and counted */
 #define FAH_CMDLINE_MAX 1024u
 #define FAH_REASON_MAX 256u
+#define FAH_OWN_THREAD "fixingahole-fd" /* name of the agent's short threads (apart.c) */
 #define FAH_NATIVE_STOPS 8u
 #define FAH_NATIVE_MAX 192u /* native frames of a sample: the innermost ones */
 

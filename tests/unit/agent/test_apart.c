@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/apart.h"
+#include "core/segment.h"
 #include "core/sys.h"
 
 #include <dirent.h>
@@ -21,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +36,7 @@ static _Atomic int surprises;
 struct work {
 	long fd, tid;
 	char *page;
+	char name[16];
 };
 
 /* As a segment is made: open, map, close; long enough for others to notice. */
@@ -42,6 +45,7 @@ static void open_and_map(void *arg)
 	struct work *w = arg;
 
 	w->tid = FAH_SYS0(SYS_gettid);
+	FAH_SYS2(SYS_prctl, PR_GET_NAME, w->name);
 	w->fd = FAH_SYS4(SYS_openat, AT_FDCWD, "/proc/self/exe", O_RDONLY, 0);
 	for (int i = 0; i < 20; i++)
 		FAH_SYS0(SYS_sched_yield);
@@ -82,11 +86,12 @@ static void no_descriptor_is_seen(void **state)
 	atomic_store(&stop, false);
 	assert_int_equal(pthread_create(&thread, NULL, expect_lowest, (void *)(intptr_t)lowest), 0);
 	for (int i = 0; i < ROUNDS; i++) {
-		struct work w = {-1, 0, NULL};
+		struct work w = {-1, 0, NULL, ""};
 
 		fah_apart(open_and_map, &w, stack, sizeof(stack));
 		assert_true(w.fd >= 0 && w.tid > 0);
 		assert_int_not_equal(w.tid, FAH_SYS0(SYS_gettid));
+		assert_string_equal(w.name, FAH_OWN_THREAD);
 		assert_memory_equal(w.page, "\177ELF", 4); /* the memory is shared */
 		munmap(w.page, 4096);
 	}
@@ -113,7 +118,7 @@ static void nothing_stays_behind(void **state)
 static int work_without_threads(void)
 {
 	const struct rlimit none = {0, 0};
-	struct work w = {-1, 0, NULL};
+	struct work w = {-1, 0, NULL, ""};
 
 	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0) /* root has no limit */
 		return 2;
