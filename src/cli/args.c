@@ -102,15 +102,36 @@ bool fah_parse_rate(const char *text, double *ret_hz)
 	return true;
 }
 
-bool fah_parse_percent(const char *text, double *ret)
+bool fah_parse_share(const char *text, double *ret)
 {
 	char *end;
 	double percent = strtod(text, &end);
 
 	if (end == text || (*end == '%' ? end[1] : *end))
 		return false;
-	if (!(percent >= 0.01 && percent <= 100))
+	if (!(percent >= 0 && percent <= 100))
 		return false;
 	*ret = percent;
+	return true;
+}
+
+bool fah_parse_percent(const char *text, double *ret)
+{
+	double percent;
+
+	if (!fah_parse_share(text, &percent) || percent < 0.01)
+		return false;
+	*ret = percent;
+	return true;
+}
+
+bool fah_parse_count(const char *text, uint32_t *ret)
+{
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+
+	if (text[0] < '0' || text[0] > '9' || *end || n < 1 || n > UINT32_MAX)
+		return false;
+	*ret = (uint32_t)n;
 	return true;
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Exit statuses of our own; else a command exits as the program did (128 + n on a signal). */
 enum fah_status {
@@ -80,6 +81,8 @@ int fah_completion(const char *shell);	     /* 0, or -1 where the shell is not k
 
 /* Values: false where the text is none. */
 bool fah_parse_percent(const char *text, double *ret); /* "1", "0.5%": 0.01 to 100 */
+bool fah_parse_share(const char *text, double *ret);   /* "1", "0.5%": 0 to 100 */
+bool fah_parse_count(const char *text, uint32_t *ret); /* digits, from 1 */
 bool fah_parse_rate(const char *text, double *ret_hz); /* 250, 1khz, 0.5kHz */
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "capture/crc32.h"
 #include "core/varint.h"
+#include "report/calls.h"
 #include "report/lines.h"
 #include "report/summary.h"
 #include "report/threads.h"
@@ -29,6 +30,26 @@ static void adds_up(const struct fah_profile *p)
 		assert_true(fabs(s->cpu_s + s->ready_s + s->waited_s - s->wall_s) <=
 			    1e-9 * (1 + s->wall_s));
 		assert_true(s->cpu_s >= 0 && s->ready_s >= 0 && s->waited_s >= 0);
+	}
+}
+
+/* All time of the tree is the run's, and no call has more than its caller. */
+static void try_calls(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
+{
+	for (int k = 0; k < 4; k++) {
+		struct fah_calltree_options wanted = {.others = k & 1, .leaves = k & 2};
+		struct fah_calls_options calls = {.min = 0.001 * k, .depth = 10};
+		struct fah_calltree *tree;
+
+		assert_int_equal(fah_calltree_new(p, &wanted, &tree), 0);
+		for (size_t i = 1; i < tree->n; i++)
+			assert_true(fah_times_sum(&tree->calls[i].total) <=
+				    fah_times_sum(&tree->calls[tree->calls[i].parent].total) *
+						    (1 + 1e-9) +
+					    1e-9);
+		assert_int_equal(fah_report_calls(out, p, tree, &calls, o), 0);
+		assert_int_equal(fah_report_calls_json(out, p, tree), 0);
+		fah_calltree_free(tree);
 	}
 }
 
@@ -55,6 +76,7 @@ static void try(const uint8_t *data, size_t len)
 	assert_int_equal(fah_report_threads(&sb, p), 0);
 	fah_strbuf_release(&sb);
 	adds_up(p);
+	try_calls(out, p, &o);
 	fclose(out);
 	fah_profile_free(p);
 }

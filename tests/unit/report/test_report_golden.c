@@ -4,9 +4,8 @@
  *
  * Sources lie in a temporary folder, whose name is replaced by one of the same length.
  */
-#include "build.h"
+#include "golden.h"
 
-#include "base/file.h"
 #include "report/inspect.h"
 #include "report/lines.h"
 #include "report/summary.h"
@@ -144,22 +143,6 @@ static char *printed(struct fah_profile *p, const struct fah_report_options *o,
 	return text;
 }
 
-static void compare(const char *name, const char *text)
-{
-	const char *source = getenv("FAH_SOURCE_DIR");
-	char path[512], *wanted;
-	size_t len;
-
-	snprintf(path, sizeof(path), "%s/tests/unit/report/golden/%s.txt", source ? source : ".",
-		 name);
-	if (getenv("FAH_UPDATE_GOLDEN"))
-		assert_int_equal(fah_file_replace(path, text, strlen(text)), 0);
-	assert_int_equal(fah_file_read(path, 1u << 20, &wanted, &len), 0);
-	if (strcmp(wanted, text) != 0)
-		fail_msg("%s differs:\n%s", path, text);
-	free(wanted);
-}
-
 static void check(struct fah_profile *p, const char *name, struct fah_report_options o,
 		  int (*report)(FILE *, struct fah_profile *, const struct fah_report_options *))
 {
@@ -171,7 +154,7 @@ static void check(struct fah_profile *p, const char *name, struct fah_report_opt
 	if (!o.scope)
 		o.scope = &scope;
 	text = printed(p, &o, report);
-	compare(name, text);
+	golden_compare(name, text);
 	free(text);
 }
 
@@ -322,7 +305,7 @@ static void inspected(void **state)
 		at = strstr(text, r.b.path + 5); /* without "/tmp/" */
 		assert_non_null(at);
 		memcpy(at, "profile-of-a-test.fah", strlen(r.b.path + 5));
-		compare(many ? "inspect-threads" : "inspect", text);
+		golden_compare(many ? "inspect-threads" : "inspect", text);
 		free(text);
 	}
 }

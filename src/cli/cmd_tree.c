@@ -1,0 +1,130 @@
+/* cmd_tree.c - the call tree of a capture, in the terminal or as JSON. */
+#include "base/cleanup.h"
+#include "base/term.h"
+#include "cli/cli.h"
+#include "cli/open.h"
+#include "core/err.h"
+#include "model/calltree.h"
+#include "report/calls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MIN_DEFAULT 0.01
+#define DEPTH_DEFAULT 100
+
+enum { OPT_MIN = 1, OPT_DEPTH, OPT_SELF_LESS, OPT_NATIVE, OPT_JSON };
+
+static const struct fah_option options[] = {
+	{OPT_MIN, "min", NULL, "PERCENT", "leave out calls with less than this of the run (1)"},
+	{OPT_DEPTH, "depth", NULL, "N", "leave out calls that stand deeper (100)"},
+	{OPT_SELF_LESS, "self-less", NULL, NULL, "leave out calls that only pass on to one other"},
+	{OPT_NATIVE, "native", "n", NULL, "also list native functions, between those of Python"},
+	{OPT_JSON, "json", NULL, NULL, "all calls with all their numbers, as JSON"},
+	{0},
+};
+
+FAH_DEFINE_FREEP(struct fah_calltree *, fah_calltree_free)
+
+struct wanted {
+	const char *path;
+	struct fah_calls_options calls;
+	struct fah_calltree_options tree;
+	bool json;
+};
+
+static int show(const struct wanted *w)
+{
+	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
+	_cleanup_(fah_calltree_freep) struct fah_calltree *tree = NULL;
+	struct fah_report_options o = {
+		.width = fah_term_width(STDOUT_FILENO),
+		.colour = fah_term_color(STDOUT_FILENO),
+		.utf8 = fah_term_utf8(),
+	};
+	int status = fah_open_capture(&opened, "tree", w->path), err;
+
+	if (status != FAH_STATUS_OK)
+		return status;
+	err = fah_calltree_new(opened.profile, &w->tree, &tree);
+	if (err == 0)
+		err = w->json ? fah_report_calls_json(stdout, opened.profile, tree)
+			      : fah_report_calls(stdout, opened.profile, tree, &w->calls, &o);
+	return err < 0 ? fah_fail_err(err, "tree: %s", opened.path) : FAH_STATUS_OK;
+}
+
+static int cmd_tree(const struct fah_command *cmd, int argc, char **argv)
+{
+	struct wanted w = {.calls = {.min = MIN_DEFAULT, .depth = DEPTH_DEFAULT}};
+	struct fah_args a;
+	double percent;
+	int arg;
+
+	fah_args_init(&a, cmd, argc, argv);
+	while ((arg = fah_args_next(&a)) != FAH_ARG_END) {
+		switch (arg) {
+		case OPT_MIN:
+			if (!fah_parse_share(a.value, &percent))
+				return fah_fail("tree: --min %s: a percentage is needed, like 0.5",
+						a.value);
+			w.calls.min = percent / 100;
+			break;
+		case OPT_DEPTH:
+			if (!fah_parse_count(a.value, &w.calls.depth))
+				return fah_fail("tree: --depth %s: a number is needed, like 10",
+						a.value);
+			break;
+		case OPT_SELF_LESS:
+			w.calls.self_less = true;
+			break;
+		case OPT_NATIVE:
+			w.tree.others = true;
+			break;
+		case OPT_JSON:
+			w.json = true;
+			break;
+		case FAH_ARG_OPERAND:
+			if (w.path)
+				return fah_fail("tree: one capture at a time, not also %s",
+						a.value);
+			w.path = a.value;
+			break;
+		case FAH_ARG_HELP:
+			return FAH_STATUS_OK;
+		case FAH_ARG_DASHES:
+			break;
+		default:
+			return FAH_STATUS_USAGE;
+		}
+	}
+	if (!w.path)
+		return fah_fail("tree: which capture? fixingahole tree CAPTURE");
+	return show(&w);
+}
+
+static const char *const examples[] = {
+	"fixingahole tree performance/script/20260126_145848",
+	"the call tree of a run of fixingahole profile, the dearest calls first",
+	"fixingahole tree profile.fah --min 0.1 --self-less",
+	"also small calls, without those that only pass on to one other",
+	NULL,
+};
+
+const struct fah_command fah_cmd_tree = {
+	.name = "tree",
+	.usage = "CAPTURE [--min PERCENT] [--depth N] [--self-less] [-n] [--json]",
+	.summary = "print who called what, and what it took",
+	.description =
+		"Prints the call tree of a capture, the dearest calls first: the share of the run "
+		"that each took with all it called, the half width of its 95 % interval, its own "
+		"share, and its seconds. Calls of one function by the same callers are one row, "
+		"whatever their lines. A call that hands all its time on to one other has that "
+		"one straight below it, in the same column.\n\n"
+		"CAPTURE is a .fah file, a .partial file that a killed run left, or a run folder "
+		"of fixingahole profile. From 112 columns on, the parts of each total have "
+		"columns of their own: Python, native, system, waiting.",
+	.options = options,
+	.examples = examples,
+	.run = cmd_tree,
+};

@@ -1,0 +1,20 @@
+/* open.h - a capture that an argument names: a .fah, a .partial, or the run folder of `profile`. */
+#ifndef FAH_CLI_OPEN_H
+#define FAH_CLI_OPEN_H
+
+#include "model/profile.h"
+
+struct fah_opened {
+	char *path; /* of the capture itself */
+	struct fah_reader *reader;
+	struct fah_profile *profile;
+};
+
+/*
+ * What a killed profiler left behind is added first. 0, or an exit status after printing one line
+ * that begins with the command's name. The caller releases *ret either way.
+ */
+int fah_open_capture(struct fah_opened *ret, const char *command, const char *argument);
+void fah_opened_release(struct fah_opened *o); /* also for _cleanup_, on a zeroed struct */
+
+#endif
