@@ -37,6 +37,7 @@ struct fah_command {
 	const char *const
 		*examples; /* pairs: command, what it does; NULL at the end; may be NULL */
 	bool hidden;
+	bool formats; /* it exports: help lists the formats */
 	int (*run)(const struct fah_command *cmd, int argc,
 		   char **argv); /* arguments behind the name */
 };

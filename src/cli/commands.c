@@ -3,14 +3,22 @@
 
 #include <string.h>
 
+extern const struct fah_command fah_cmd_export;
 extern const struct fah_command fah_cmd_help;
 extern const struct fah_command fah_cmd_inspect;
 extern const struct fah_command fah_cmd_profile;
 extern const struct fah_command fah_cmd_tree;
 
+/* clang-format off */
 const struct fah_command *const fah_commands[] = {
-	&fah_cmd_profile, &fah_cmd_tree, &fah_cmd_inspect, &fah_cmd_help, NULL,
+	&fah_cmd_profile,
+	&fah_cmd_tree,
+	&fah_cmd_export,
+	&fah_cmd_inspect,
+	&fah_cmd_help,
+	NULL,
 };
+/* clang-format on */
 
 const struct fah_command *fah_command_find(const char *name)
 {

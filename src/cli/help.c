@@ -1,5 +1,6 @@
 /* help.c - --help, the man page and shell completion, all from the table of commands. */
 #include "cli/cli.h"
+#include "export/export.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +54,15 @@ static void wrapped(const char *text, int indent)
 	putchar('\n');
 }
 
+/* "svg, flamegraph" */
+static void format_label(const struct fah_export *e, char *buf, size_t cap)
+{
+	size_t n = (size_t)snprintf(buf, cap, "%s", e->name);
+
+	for (const char *const *alias = e->aliases; *alias && n < cap; alias++)
+		n += (size_t)snprintf(buf + n, cap - n, ", %s", *alias);
+}
+
 void fah_help_all(void)
 {
 	printf("fixingahole %s - %s\n\nusage: fixingahole COMMAND [OPTIONS] ...\n\ncommands:\n",
@@ -80,6 +90,11 @@ void fah_help_command(const struct fah_command *cmd)
 		}
 	}
 	printf("  %-26s  %s\n", "-h, --help", "print this");
+	for (const struct fah_export *const *e = fah_exports; cmd->formats && *e; e++) {
+		format_label(*e, label, sizeof(label));
+		printf("%s  %-26s  %s\n", e == fah_exports ? "\nformats:\n" : "", label,
+		       (*e)->summary);
+	}
 	for (const char *const *e = cmd->examples; e && *e; e += 2)
 		printf("%s  %s\n      %s\n", e == cmd->examples ? "\nexamples:\n" : "", e[0], e[1]);
 }
@@ -117,6 +132,12 @@ static void man_command(const struct fah_command *cmd)
 		roff(label);
 		putchar('\n');
 		roff(o->help);
+		fputs(".\n", stdout);
+	}
+	for (const struct fah_export *const *e = fah_exports; cmd->formats && *e; e++) {
+		format_label(*e, label, sizeof(label));
+		printf("%s.TP\n.B %s\n", e == fah_exports ? ".PP\nFormats:\n" : "", label);
+		roff((*e)->summary);
 		fputs(".\n", stdout);
 	}
 	for (const char *const *e = cmd->examples; e && *e; e += 2) {

@@ -44,11 +44,11 @@ int fah_open_capture(struct fah_opened *ret, const char *command, const char *ar
 		return fah_fail_err(FAH_ERR_NOMEM, "%s", command);
 	fah_recover(ret->path);
 	err = fah_reader_new(ret->path, &ret->reader);
-	if (err == FAH_ERR_SYS && errno == ENOENT && strcmp(ret->path, argument) != 0)
+	if (err == FAH_ERR_SYS && errno == ENOENT && strlen(ret->path) > strlen(argument))
 		return fah_fail("%s: %s: there is no profile.fah in this folder", command,
 				argument);
 	if (err == 0)
-		err = fah_profile_load(ret->reader, &ret->profile);
+		err = fah_profile_load_moments(ret->reader, &ret->profile);
 	return err < 0 ? fah_fail_err(err, "%s: %s", command, ret->path) : 0;
 }
 

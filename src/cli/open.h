@@ -7,7 +7,7 @@
 struct fah_opened {
 	char *path; /* of the capture itself */
 	struct fah_reader *reader;
-	struct fah_profile *profile;
+	struct fah_profile *profile; /* with moments */
 };
 
 /*

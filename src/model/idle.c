@@ -51,8 +51,7 @@ static struct part part_of(const struct fah_timeline *t, double from_ns, double 
 	return (struct part){from * per, to * per, (to - from) / (to_ns - from_ns)};
 }
 
-/* The thread that the program began with, also where it was replaced by exec. */
-static bool is_main(const struct fah_profile *p, uint32_t i)
+bool fah_thread_is_main(const struct fah_profile *p, uint32_t i)
 {
 	const struct fah_thread *thread = &p->threads[i];
 	uint32_t pid = p->processes[0].pid;
@@ -178,6 +177,15 @@ static int add_cost(struct idle *d, uint32_t node, uint32_t reason, double secon
 	return 0;
 }
 
+double fah_wait_seconds(const struct fah_timeline *t, const struct fah_buckets *waited,
+			const struct fah_wait_item *item)
+{
+	struct part s = part_of_wait(t, item);
+
+	return fah_time_ns(item->waited_ns) * 1e-9 * s.inside *
+	       fah_buckets_scale(waited, s.from, s.to);
+}
+
 static int give_waits(struct idle *d, uint32_t thread)
 {
 	struct fah_timeline *t = d->t;
@@ -185,9 +193,7 @@ static int give_waits(struct idle *d, uint32_t thread)
 	struct fah_wait_item item;
 
 	while (fah_wait_next(&it, &item)) {
-		struct part s = part_of_wait(t, &item);
-		double seconds = fah_time_ns(item.waited_ns) * 1e-9 * s.inside *
-				 fah_buckets_scale(&d->waited, s.from, s.to);
+		double seconds = fah_wait_seconds(t, &d->waited, &item);
 		int err;
 
 		if (!(seconds > 0))
@@ -221,7 +227,7 @@ static int run(struct idle *d, double correction)
 		return FAH_ERR_NOMEM;
 	for (uint32_t i = 0; i < p->n_threads; i++) {
 		spread_states(d, i);
-		if (is_main(p, i))
+		if (fah_thread_is_main(p, i))
 			spread_waits(d, i);
 	}
 	fah_buckets_settle(&d->waited);
@@ -230,7 +236,7 @@ static int run(struct idle *d, double correction)
 	fah_buckets_settle(&d->ready);
 	share_out(d, correction);
 	for (uint32_t i = 0; i < p->n_threads; i++) {
-		int err = is_main(p, i) ? give_waits(d, i) : 0;
+		int err = fah_thread_is_main(p, i) ? give_waits(d, i) : 0;
 
 		if (err < 0)
 			return err;
@@ -254,6 +260,10 @@ int fah_idle_run(struct fah_timeline *t)
 	/* Threads without a record ran in moments that looked idle. */
 	if (t->p->n_threads && seen > 0)
 		err = run(&d, totals->idle_s / seen);
+	if (t->p->kept) {
+		t->p->kept->waited = d.waited;
+		d.waited = (struct fah_buckets){0};
+	}
 	fah_buckets_release(&d.waited);
 	fah_buckets_release(&d.covered);
 	fah_buckets_release(&d.cpu);

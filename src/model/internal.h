@@ -43,6 +43,7 @@ struct fah_profile {
 	struct fah_meta *meta;
 	size_t n_meta;
 	struct fah_totals totals;
+	struct fah_kept *kept; /* timeline.h; NULL: samples were read and forgotten */
 };
 
 /* Room for one more item in an array from malloc that holds n; false: no memory, nothing changed.
@@ -109,8 +110,10 @@ struct fah_timeline_input {
 };
 
 /* Seconds of every node, states of every thread, and the totals that come from samples and waits.
- * 0 or FAH_ERR_NOMEM. */
+ * Where p->kept is there, what moments.c needs stays in it. 0 or FAH_ERR_NOMEM. */
 int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in);
+/* moments.c: NULL is fine. */
+void fah_kept_free(struct fah_kept *kept);
 
 /* Native and runtime functions stand in stacks between Python's, but no report blames them. */
 static inline bool fah_is_python(const struct fah_profile *p, uint32_t function)

@@ -8,7 +8,9 @@
  */
 #include "model/load.h"
 
+#include "base/cleanup.h"
 #include "core/err.h"
+#include "model/timeline.h"
 
 #define NO_LIST \
 	{ \
@@ -381,7 +383,13 @@ static int load(struct fah_loader *l, struct fah_reader *reader)
 	in.states = l->states;
 	in.chains = l->chains;
 	in.wall_ns = l->has_end ? l->end.wall_ns : 0;
-	err = fah_timeline_run(l->p, &in);
+	if (l->p->kept) {
+		l->p->kept->in = in;
+		l->p->kept->scales = calloc(l->p->n_threads + 1, sizeof(struct fah_scales));
+		if (!l->p->kept->scales)
+			return FAH_ERR_NOMEM;
+	}
+	err = fah_timeline_run(l->p, l->p->kept ? &l->p->kept->in : &in);
 	if (err < 0)
 		return err;
 	fah_loader_totals(l, &state);
@@ -389,10 +397,31 @@ static int load(struct fah_loader *l, struct fah_reader *reader)
 	return 0;
 }
 
-int fah_profile_load(struct fah_reader *reader, struct fah_profile **ret)
+/* The lists of records stay with the profile. */
+static void keep(struct fah_loader *l)
+{
+	struct fah_kept *kept = l->p->kept;
+
+	kept->chains = TAKE_PTR(l->chains);
+	kept->blocks = TAKE_PTR(l->blocks);
+	kept->drops = TAKE_PTR(l->drops);
+	kept->waits = TAKE_PTR(l->waits);
+	kept->states = TAKE_PTR(l->states);
+}
+
+static int load_profile(struct fah_reader *reader, bool moments, struct fah_profile **ret)
 {
 	struct fah_loader l = {.p = calloc(1, sizeof(*l.p))};
-	int err = l.p ? load(&l, reader) : FAH_ERR_NOMEM;
+	int err = l.p ? 0 : FAH_ERR_NOMEM;
+
+	if (err == 0 && moments) {
+		l.p->kept = calloc(1, sizeof(*l.p->kept));
+		err = l.p->kept ? 0 : FAH_ERR_NOMEM;
+	}
+	if (err == 0)
+		err = load(&l, reader);
+	if (err == 0 && moments)
+		keep(&l);
 
 	free(l.function_file);
 	free(l.function_name);
@@ -408,4 +437,14 @@ int fah_profile_load(struct fah_reader *reader, struct fah_profile **ret)
 	}
 	*ret = l.p;
 	return 0;
+}
+
+int fah_profile_load(struct fah_reader *reader, struct fah_profile **ret)
+{
+	return load_profile(reader, false, ret);
+}
+
+int fah_profile_load_moments(struct fah_reader *reader, struct fah_profile **ret)
+{
+	return load_profile(reader, true, ret);
 }

@@ -86,6 +86,9 @@ struct fah_profile; /* opaque; accessors below */
  * reader is not needed afterwards. FAH_ERR_NOMEM; the caller owns *ret (fah_profile_free).
  */
 int fah_profile_load(struct fah_reader *reader, struct fah_profile **ret);
+/* The same for who will go through the samples one by one (moments.h): the reader must outlive the
+ * profile. */
+int fah_profile_load_moments(struct fah_reader *reader, struct fah_profile **ret);
 void fah_profile_free(struct fah_profile *p); /* NULL is fine */
 
 struct fah_totals {

@@ -39,6 +39,27 @@ static double widest_interval(const struct fah_totals *t)
 	return widest * (t->wall_s > 0 ? t->on_cpu_s / t->wall_s : 1);
 }
 
+/* The group's threads are scaled alike: to the group's part of the run, and to its CPU. */
+static void keep_scales(struct fah_timeline *t, const struct fah_groups *g, uint32_t group,
+			double absent_s)
+{
+	struct fah_scales *scales = t->p->kept->scales;
+	double own_s = absent_s, weight_s = (double)t->group.first_ns * 1e-9;
+	uint32_t i;
+
+	for (i = g->heads[group]; i != FAH_NO_THREAD; i = g->next[i]) {
+		const struct fah_thread *thread = &t->p->threads[i];
+		uint64_t seen = thread->sampled_cpu_ns + thread->dropped_cpu_ns;
+
+		own_s += fah_time_ns(thread->cpu_ns > seen ? thread->cpu_ns : seen) * 1e-9;
+		weight_s += fah_time_ns(thread->sampled_cpu_ns) * 1e-9;
+	}
+	for (i = g->heads[group]; i != FAH_NO_THREAD; i = g->next[i]) {
+		scales[i].run = t->group.weight_s > 0 ? t->group.true_s / t->group.weight_s : 0;
+		scales[i].own = weight_s > 0 ? own_s / weight_s : 0;
+	}
+}
+
 int fah_seconds_run(struct fah_timeline *t)
 {
 	_cleanup_(fah_groups_release) struct fah_groups g = {0};
@@ -49,7 +70,7 @@ int fah_seconds_run(struct fah_timeline *t)
 	if (err < 0)
 		return err;
 	for (uint32_t group = 0; group < g.n; group++) {
-		double absent = fah_groups_absent(&g, t->p, group) * 1e-9;
+		double absent = fah_groups_absent(&g, t->p, group) * 1e-9, absent_s = absent;
 		uint32_t threads = 0;
 
 		t->group = (struct fah_sums){0};
@@ -72,6 +93,8 @@ int fah_seconds_run(struct fah_timeline *t)
 			t->group.true_s += absent;
 			totals->on_cpu_s += absent;
 		}
+		if (t->p->kept)
+			keep_scales(t, &g, group, absent_s);
 		flush(t, &weight, &weight2);
 	}
 	totals->effective_samples = weight2 > 0 ? weight * weight / weight2 : 0;

@@ -83,6 +83,8 @@ static void add_waits(const struct fah_timeline *t, uint32_t thread, struct fah_
 	rest = s->waited_s - known;
 	for (int i = 0; i < FAH_WAIT_COUNT && seen > 0; i++)
 		s->waited_by[i] *= known / seen;
+	if (t->p->kept)
+		t->p->kept->scales[thread].wait = seen > 0 ? known / seen : 0;
 	s->waited_by[FAH_WAIT_UNKNOWN] += rest;
 }
 

@@ -131,10 +131,11 @@ static uint64_t last_time(const struct fah_timeline *t)
 
 static int divide(struct fah_timeline *t, uint32_t n)
 {
-	_cleanup_(fah_freep) double *room = calloc((size_t)n + 3, sizeof(*room));
+	double *room = calloc((size_t)n + 3, sizeof(*room));
 	bool native = false;
 	int err;
 
+	t->room_owned = room;
 	for (uint32_t i = 0; i < t->p->n_threads; i++)
 		native |= fah_thread_is_native(t, i);
 	if (native && fah_buckets_init(&t->native, n) < 0)
@@ -180,12 +181,21 @@ int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 	t.slept = alive > 1 ? TURNS * (double)alive : FAH_FIRM_RATIO;
 
 	err = divide(&t, n);
-	fah_buckets_release(&t.fine);
-	fah_buckets_release(&t.coarse);
-	fah_buckets_release(&t.native);
 	free(t.idle);
-	if (err < 0)
-		return err;
-	fah_states_run(&t);
-	return 0;
+	t.idle = NULL;
+	if (err == 0)
+		fah_states_run(&t);
+	if (p->kept)
+		p->kept->t = t;
+	else
+		fah_timeline_release(&t);
+	return err;
+}
+
+void fah_timeline_release(struct fah_timeline *t)
+{
+	fah_buckets_release(&t->fine);
+	fah_buckets_release(&t->coarse);
+	fah_buckets_release(&t->native);
+	free(t->room_owned);
 }

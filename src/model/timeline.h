@@ -13,6 +13,7 @@
 
 struct fah_sums { /* of one group of threads */
 	double cpu_s, true_s, weight_s, weight_s2;
+	uint64_t first_ns; /* by which first samples weigh more than the CPU before them */
 };
 
 struct fah_scratch { /* by node, for the group at hand */
@@ -31,6 +32,7 @@ struct fah_timeline {
 		native; /* fine ones, of threads without Python; n is 0 where there are none */
 	bool in_native; /* the thread at hand is one of those */
 	double *room; /* by fine bucket: what firm CPU leaves of all before it; NULL in PASS_FIRM */
+	double *room_owned;
 	double *idle; /* by coarse bucket: in which no thread ran, in widths of a fine one */
 	struct fah_stretch *loose; /* loose CPU that PASS_FIRM met, up to FAH_LOOSE_MAX */
 	size_t n_loose;
@@ -39,6 +41,31 @@ struct fah_timeline {
 	struct fah_scratch *scratch;
 	uint32_t *touched;
 	size_t n_touched;
+	/* fah_walk_visit: each sample with the seconds of the run and the CPU (ns) that it stands
+	 * for, both before the scales of its thread. */
+	void (*visit)(void *context, const struct fah_sample_item *item, double run_s,
+		      double own_ns);
+	void *context;
+};
+
+/* What the samples and waits of a thread are scaled by. */
+struct fah_scales {
+	double run;  /* seconds of the run, of samples */
+	double own;  /* CPU */
+	double wait; /* waiting */
+};
+
+/* All that moments.c needs to go through the samples again. */
+struct fah_kept {
+	struct fah_timeline t;
+	struct fah_timeline_input in;
+	struct fah_buckets waited; /* idle.c: what a second waited by the main thread counts */
+	struct fah_scales *scales; /* by thread */
+	struct fah_chain *chains;
+	struct fah_block *blocks;
+	struct fah_dropped *drops;
+	struct fah_wait_block *waits;
+	struct fah_state_point *states;
 };
 
 struct fah_stretch { /* CPU w, somewhere in the length before now; ns */
@@ -74,10 +101,14 @@ static inline bool fah_wait_next(struct fah_wait_iter *it, struct fah_wait_item 
 	return true;
 }
 
+/* The buckets and what is known of them. */
+void fah_timeline_release(struct fah_timeline *t);
+
 /* walk.c: all CPU of one thread in time order. */
 void fah_walk_firm(struct fah_timeline *t, uint32_t thread);
 void fah_walk_loose(struct fah_timeline *t, uint32_t thread);
 void fah_walk_seconds(struct fah_timeline *t, uint32_t thread);
+void fah_walk_visit(struct fah_timeline *t, uint32_t thread);
 /* Loose CPU that fah_walk_firm kept, once room is known. */
 void fah_walk_kept(struct fah_timeline *t);
 
@@ -91,6 +122,11 @@ int fah_seconds_run(struct fah_timeline *t);
 
 /* idle.c: the nodes' waiting, and what the idle time was. 0 or FAH_ERR_NOMEM. */
 int fah_idle_run(struct fah_timeline *t);
+/* Is it the thread that the program began with, also where it was replaced by exec? */
+bool fah_thread_is_main(const struct fah_profile *p, uint32_t thread);
+/* Seconds of the run of one wait of that thread; waited is idle.c's. */
+double fah_wait_seconds(const struct fah_timeline *t, const struct fah_buckets *waited,
+			const struct fah_wait_item *item);
 
 /* states.c: each thread's states. */
 void fah_states_run(struct fah_timeline *t);

@@ -7,7 +7,7 @@
 #define PERIOD_MAX_NS 10000000000u
 #define BATCH 64 /* samples decoded at a time */
 
-enum pass { PASS_FIRM, PASS_LOOSE, PASS_SECONDS };
+enum pass { PASS_FIRM, PASS_LOOSE, PASS_SECONDS, PASS_VISIT };
 
 struct span { /* an interval in fine buckets */
 	double from, to;
@@ -122,7 +122,7 @@ static inline void add_sample(struct fah_timeline *t, const struct fah_sample_it
 static inline double event(struct fah_timeline *t, enum pass pass, uint64_t prev, uint64_t now,
 			   uint64_t w)
 {
-	if (pass == PASS_SECONDS)
+	if (pass == PASS_SECONDS || pass == PASS_VISIT)
 		return put_seconds(t, prev, now, w);
 	if (pass == PASS_FIRM)
 		put_firm(t, prev, now, w);
@@ -138,11 +138,10 @@ static inline int take(struct fah_timeline *t, struct fah_samples_block *block, 
 	int n = 0;
 
 	while (n < BATCH && fah_samples_next(block, &items[n])) {
-		if (pass == PASS_SECONDS) {
-			if (items[n].node >= t->p->n_nodes)
-				items[n].node = 0;
+		if ((pass == PASS_SECONDS || pass == PASS_VISIT) && items[n].node >= t->p->n_nodes)
+			items[n].node = 0;
+		if (pass == PASS_SECONDS)
 			__builtin_prefetch(&t->scratch[items[n].node], 1);
-		}
 		n++;
 	}
 	return n;
@@ -200,7 +199,17 @@ static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, u
 			} else if (pass == PASS_SECONDS) {
 				if (first && w < period)
 					w = period;
+				if (first && item->cpu_ns < period)
+					t->group.first_ns += period - item->cpu_ns;
 				add_sample(t, item, fah_time_ns(w) * per);
+			} else if (pass == PASS_VISIT) {
+				uint64_t own = item->cpu_ns;
+
+				if (first && w < period)
+					w = period;
+				if (first && own < period)
+					own = period;
+				t->visit(t->context, item, fah_time_ns(w) * per, fah_time_ns(own));
 			}
 			first = false;
 			sampled += item->cpu_ns;
@@ -240,6 +249,11 @@ void fah_walk_loose(struct fah_timeline *t, uint32_t thread)
 void fah_walk_seconds(struct fah_timeline *t, uint32_t thread)
 {
 	walk(t, thread, PASS_SECONDS);
+}
+
+void fah_walk_visit(struct fah_timeline *t, uint32_t thread)
+{
+	walk(t, thread, PASS_VISIT);
 }
 
 void fah_walk_kept(struct fah_timeline *t)

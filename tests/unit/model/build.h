@@ -120,6 +120,20 @@ static inline void build_remove(struct build *b)
 	unlink(partial);
 }
 
+/* Finish and load with moments; *ret_reader must outlive the profile. The file is gone afterwards.
+ */
+static inline struct fah_profile *build_load_moments(struct build *b, double wall_ms, double cpu_ms,
+						     struct fah_reader **ret_reader)
+{
+	struct fah_profile *p = NULL;
+
+	build_finish(b, wall_ms, cpu_ms);
+	assert_int_equal(fah_reader_new(b->path, ret_reader), 0);
+	build_remove(b);
+	assert_int_equal(fah_profile_load_moments(*ret_reader, &p), 0);
+	return p;
+}
+
 /* Finish and load. The file is gone afterwards. */
 static inline struct fah_profile *build_load(struct build *b, double wall_ms, double cpu_ms)
 {

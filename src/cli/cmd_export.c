@@ -1,0 +1,81 @@
+/* cmd_export.c - a capture in the format of another tool. */
+#include "base/cleanup.h"
+#include "cli/export.h"
+
+#include <string.h>
+
+enum { OPT_FORMAT = 1, OPT_OUTPUT };
+
+static const struct fah_option options[] = {
+	{OPT_FORMAT, "format", "f", "FORMAT",
+	 "the format; without it, the one that FILE's name ends with"},
+	{OPT_OUTPUT, "output", "o", "FILE", "where to, instead of stdout; - is stdout"},
+	FAH_VIEW_OPTIONS,
+	{0},
+};
+
+static int cmd_export(const struct fah_command *cmd, int argc, char **argv)
+{
+	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
+	const char *path = NULL, *name = NULL, *out = NULL;
+	struct fah_view view = FAH_VIEW_INIT;
+	const struct fah_export *format;
+	struct fah_args a;
+	int arg, status;
+
+	fah_args_init(&a, cmd, argc, argv);
+	while ((arg = fah_args_next(&a)) != FAH_ARG_END) {
+		if (fah_view_option(&view, arg, a.value))
+			continue;
+		switch (arg) {
+		case OPT_FORMAT:
+			name = a.value;
+			break;
+		case OPT_OUTPUT:
+			out = a.value;
+			break;
+		case FAH_ARG_OPERAND:
+			if (path)
+				return fah_fail("export: one capture at a time, not also %s",
+						a.value);
+			path = a.value;
+			break;
+		case FAH_ARG_HELP:
+			return FAH_STATUS_OK;
+		case FAH_ARG_DASHES:
+			break;
+		default:
+			return FAH_STATUS_USAGE;
+		}
+	}
+	if (!path)
+		return fah_fail("export: which capture? fixingahole export CAPTURE -f FORMAT");
+	format = fah_export_choose("export", name, out);
+	if (!format)
+		return FAH_STATUS_USAGE;
+	status = fah_open_capture(&opened, "export", path);
+	return status ? status : fah_export_to(&opened, format, &view, out);
+}
+
+static const char *const examples[] = {
+	"fixingahole export performance/script/20260126_145848 -f folded | flamegraph.pl >x.svg",
+	"a flame graph by somebody else's tool",
+	NULL,
+};
+
+const struct fah_command fah_cmd_export = {
+	.name = "export",
+	.usage = "CAPTURE -f FORMAT [-o FILE] [OPTIONS]",
+	.summary = "write a capture in the format of another tool",
+	.description =
+		"Writes what a capture holds in the format of another tool. CAPTURE is a .fah "
+		"file, the .partial of a run that was killed, or the folder of a run.\n\n"
+		"FILE is replaced when all is written, never a folder, a link or a device. Native "
+		"frames, threads and waiting are in every capture; the options say what is shown "
+		"of them. What is missing of a damaged capture is said on stderr, and the rest "
+		"exported.",
+	.options = options,
+	.formats = true,
+	.examples = examples,
+	.run = cmd_export,
+};

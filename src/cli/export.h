@@ -1,0 +1,54 @@
+/* export.h - what commands that export share: what to show, where from, where to. */
+#ifndef FAH_CLI_EXPORT_H
+#define FAH_CLI_EXPORT_H
+
+#include "cli/cli.h"
+#include "cli/open.h"
+#include "export/export.h"
+
+/* For a command's table of options, and their ids. */
+enum {
+	FAH_OPT_NATIVE = 100,
+	FAH_OPT_THREADS,
+	FAH_OPT_GIL,
+	FAH_OPT_IDLE,
+	FAH_OPT_FUNCTION,
+	FAH_OPT_ONLY,
+};
+#define FAH_VIEW_OPTIONS \
+	{FAH_OPT_NATIVE, "native", "n", NULL, "show native frames, between Python's"}, \
+		{FAH_OPT_THREADS, "threads", "t", NULL, \
+		 "stacks begin with their thread, which then has its own time"}, \
+		{FAH_OPT_GIL, "gil", "g", NULL, \
+		 "only where the thread held the interpreter's lock"}, \
+		{FAH_OPT_IDLE, "idle", "i", NULL, "also where threads waited, and what for"}, \
+		{FAH_OPT_FUNCTION, "function", "F", NULL, "frames by function, not by line"}, \
+	{ \
+		FAH_OPT_ONLY, "only", NULL, "FUNC", \
+			"only what runs below this function: name, Class.name, file.py:name" \
+	}
+
+/* How a view begins, before options: frames by line. */
+#define FAH_VIEW_INIT \
+	{ \
+		.lines = true \
+	}
+/* One of the above, with args->value: false where it is none of them. */
+bool fah_view_option(struct fah_view *view, int option, const char *value);
+
+/*
+ * The format that -f names or else that out's name ends with; NULL after printing one line that
+ * lists them. Either may be NULL. command stands in the message.
+ */
+const struct fah_export *fah_export_choose(const char *command, const char *format,
+					   const char *out);
+
+/*
+ * Write the profile to out: NULL or "-": stdout; else a regular file, replaced when all is written.
+ * What is missing of the capture is said on stderr; with view->only, that part's samples, share and
+ * interval as well. 0, or an exit status after printing one line.
+ */
+int fah_export_to(const struct fah_opened *s, const struct fah_export *format,
+		  const struct fah_view *view, const char *out);
+
+#endif
