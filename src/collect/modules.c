@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "core/err.h"
 #include "native/map_file.h"
-#include "native/symbols.h"
+#include "native/names.h"
 #include "native/table_file.h"
 
 #include <inttypes.h>
@@ -26,11 +26,8 @@ struct module {
 	uint64_t dev, ino; /* 0, 0: the vdso */
 	enum fah_module_kind kind;
 	struct fah_elf *elf; /* NULL: it cannot be read */
-	struct fah_symbols symbols;
-	bool has_symbols;
-	uint64_t *starts; /* of functions, for those without a symbol */
-	size_t n_starts;
-	bool has_starts;
+	struct fah_names *names;
+	bool is_known; /* whether it is the interpreter */
 	struct fah_table_bytes table;
 };
 
@@ -50,6 +47,7 @@ struct fah_modules {
 	struct module *modules;
 	struct map *maps; /* by number - 1 */
 	uint32_t n_maps;
+	struct fah_names *nowhere; /* addresses that no module has */
 };
 
 struct fah_modules *fah_modules_new(const char *session_dir)
@@ -59,8 +57,9 @@ struct fah_modules *fah_modules_new(const char *session_dir)
 	if (!m)
 		return NULL;
 	m->dir = strdup(session_dir);
-	if (!m->dir) {
-		free(m);
+	m->nowhere = fah_names_new(NULL, "");
+	if (!m->dir || !m->nowhere) {
+		fah_modules_free(m);
 		return NULL;
 	}
 	if (fah_table_cache_dir(&m->cache) < 0)
@@ -70,10 +69,9 @@ struct fah_modules *fah_modules_new(const char *session_dir)
 
 static void module_free(struct module *mod)
 {
+	fah_names_free(mod->names);
 	fah_elf_free(mod->elf);
-	fah_symbols_release(&mod->symbols);
 	free(mod->table.bytes);
-	free(mod->starts);
 	free(mod->path);
 	free(mod);
 }
@@ -91,6 +89,7 @@ void fah_modules_free(struct fah_modules *m)
 	for (uint32_t i = 0; i < m->n_maps; i++)
 		free(m->maps[i].list);
 	free(m->maps);
+	fah_names_free(m->nowhere);
 	free(m->cache);
 	free(m->dir);
 	free(m);
@@ -111,18 +110,13 @@ static bool is_runtime(const char *path)
 	return false;
 }
 
-static void read_symbols(struct module *mod)
+static void see_whether_interpreter(struct module *mod)
 {
-	if (mod->has_symbols)
+	if (mod->is_known)
 		return;
-	mod->has_symbols = true;
-	if (mod->elf && fah_symbols_read(mod->elf, &mod->symbols) < 0)
-		memset(&mod->symbols, 0, sizeof(mod->symbols));
-	if (mod->kind != FAH_MODULE_OTHER)
-		return;
-	for (size_t i = 0; i < mod->symbols.n; i++)
-		if (!strcmp(mod->symbols.symbols[i].name, EVAL))
-			mod->kind = FAH_MODULE_INTERPRETER;
+	mod->is_known = true;
+	if (mod->kind == FAH_MODULE_OTHER && fah_names_has(mod->names, EVAL))
+		mod->kind = FAH_MODULE_INTERPRETER;
 }
 
 /* As process pid sees the path: it may live in another root. The inode says whether it is that
@@ -168,6 +162,11 @@ static struct module *find_module(struct fah_modules *m, uint32_t pid, const cha
 	if ((!ino ? fah_elf_open_vdso(&mod->elf) : open_of(pid, path, ino, &mod->elf)) == 0) {
 		if (fah_table_get(mod->elf, m->cache, &mod->table) < 0)
 			mod->table = (struct fah_table_bytes){0};
+	}
+	mod->names = fah_names_new(mod->elf, path);
+	if (!mod->names) {
+		module_free(mod);
+		return NULL;
 	}
 	/* also one that cannot be read: it is not tried again each time */
 	mod->next = m->modules;
@@ -366,49 +365,24 @@ static const struct mapped *find_mapped(const struct map *map, uint64_t pc)
 	return lo && pc < map->list[lo - 1].end ? &map->list[lo - 1] : NULL;
 }
 
-/* Where the function begins that holds this offset: one name for all of it. */
-static uint64_t function_start(struct module *mod, uint64_t offset)
-{
-	size_t lo = 0, hi;
-
-	if (!mod->has_starts) {
-		mod->has_starts = true;
-		if (mod->elf && fah_function_starts(mod->elf, &mod->starts, &mod->n_starts) < 0)
-			mod->n_starts = 0;
-	}
-	hi = mod->n_starts;
-	while (lo < hi) { /* the first that begins behind it */
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (mod->starts[mid] <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? mod->starts[lo - 1] : offset;
-}
-
 void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 		       struct fah_native_place *ret)
 {
 	const struct mapped *one =
 		map && map <= m->n_maps ? find_mapped(&m->maps[map - 1], pc) : NULL;
-	const struct fah_symbol *symbol;
+	const char *symbol;
 
-	*ret = (struct fah_native_place){.kind = FAH_MODULE_UNKNOWN, .path = "", .start = pc};
+	*ret = (struct fah_native_place){
+		.kind = FAH_MODULE_UNKNOWN, .path = "", .names = m->nowhere, .offset = pc};
 	if (!one)
 		return;
-	read_symbols(one->module);
+	see_whether_interpreter(one->module);
 	ret->kind = one->module->kind;
 	ret->path = one->module->path;
-	ret->start = pc - one->base;
-	symbol = fah_symbols_find(&one->module->symbols, ret->start);
-	if (!symbol) {
-		ret->start = function_start(one->module, ret->start);
+	ret->names = one->module->names;
+	ret->offset = pc - one->base;
+	if (ret->kind != FAH_MODULE_INTERPRETER)
 		return;
-	}
-	ret->symbol = symbol->name;
-	ret->start = symbol->start;
-	ret->eval = one->module->kind == FAH_MODULE_INTERPRETER &&
-		    !strncmp(symbol->name, EVAL, sizeof(EVAL) - 1);
+	symbol = fah_names_symbol(one->module->names, ret->offset);
+	ret->eval = symbol && !strncmp(symbol, EVAL, sizeof(EVAL) - 1);
 }

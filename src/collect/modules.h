@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct fah_names;
 struct fah_modules; /* opaque: all files and maps of a run */
 
 /* session_dir is copied. NULL: no memory. The caller owns it. */
@@ -35,10 +36,10 @@ enum fah_module_kind {
 
 struct fah_native_place {
 	enum fah_module_kind kind;
-	bool eval;	    /* in the evaluation loop itself */
-	const char *path;   /* of the module; "" for unknown. Borrowed, lives as long as m */
-	const char *symbol; /* NULL: none */
-	uint64_t start;	    /* of the symbol, or the address itself, from the module's base */
+	bool eval;		 /* in the evaluation loop itself */
+	const char *path;	 /* of the module; "" for unknown. Borrowed, lives as long as m */
+	struct fah_names *names; /* to ask what it is called (names.h); lives as long as m */
+	uint64_t offset;	 /* from the module's base, as names wants it */
 };
 
 /* Whose code the address is in that map. */

@@ -1,11 +1,9 @@
 /* stack.c - see stack.h. What a record says is bounded here: the target could have written it. */
 #include "collect/stack.h"
 
-#include "base/file.h"
 #include "capture/format.h"
+#include "native/names.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The frames that this sample does not share with the last one. False: damaged. */
@@ -53,21 +51,24 @@ static uint32_t take_pcs(struct fah_stack_ctx *ctx, struct fah_cursor *cur)
 	return cur->bad ? 0 : (uint32_t)map;
 }
 
-static uint32_t native_node(struct fah_writer *w, uint32_t parent,
-			    const struct fah_native_place *place)
+/* One address may be several frames: what the compiler has inlined. */
+static uint32_t native_nodes(struct fah_writer *w, uint32_t parent,
+			     const struct fah_native_place *place)
 {
-	char name[256];
-	uint32_t file = fah_writer_string(w, place->path, strlen(place->path)), symbol;
+	uint32_t n = 0;
+	struct fah_name_frame *frames = fah_names_find(place->names, place->offset, &n);
 
-	if (place->symbol) {
-		symbol = fah_writer_string(w, place->symbol, strlen(place->symbol));
-	} else {
-		snprintf(name, sizeof(name), "%.200s%s0x%" PRIx64, fah_basename(place->path),
-			 *place->path ? "+" : "", place->start);
-		symbol = fah_writer_string(w, name, strlen(name));
+	for (uint32_t i = 0; frames && i < n; i++) {
+		struct fah_name_frame *f = &frames[i];
+
+		if (!f->id)
+			f->id = fah_writer_other_function(
+				w, fah_writer_string(w, place->path, strlen(place->path)),
+				fah_writer_string(w, f->function, strlen(f->function)),
+				FAH_FUNCTION_NATIVE);
+		parent = fah_writer_node(w, parent, f->id, 0);
 	}
-	return fah_writer_node(w, parent,
-			       fah_writer_other_function(w, file, symbol, FAH_FUNCTION_NATIVE), 0);
+	return parent;
 }
 
 static uint32_t python_node(struct fah_writer *w, uint32_t parent, const struct fah_stack_frame *f)
@@ -134,7 +135,7 @@ static uint32_t add_group(struct merge *m, uint32_t from, uint32_t *node)
 static uint32_t add_natives(struct merge *m, uint32_t from, uint32_t to, uint32_t node)
 {
 	for (uint32_t i = from; i < to; i++)
-		node = native_node(m->w, node, &m->places[i]);
+		node = native_nodes(m->w, node, &m->places[i]);
 	return node;
 }
 
@@ -155,7 +156,7 @@ static uint32_t join(struct merge *m, struct fah_stack_stats *stats)
 			if (m->places[i].eval && frame < ctx->n_frames)
 				frame += add_group(m, frame, &node);
 			else
-				node = native_node(m->w, node, &m->places[i]);
+				node = native_nodes(m->w, node, &m->places[i]);
 		}
 		return node;
 	}

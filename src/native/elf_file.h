@@ -44,7 +44,7 @@ struct fah_elf {
 
 struct fah_elf_section {
 	uint32_t name, type, link;
-	uint64_t flags, vaddr, offset, len;
+	uint64_t flags, vaddr, offset, len, entsize;
 };
 
 /*

@@ -1,8 +1,8 @@
 /*
- * fuzz_native_elf.c - any bytes as an ELF file: its head, symbols and unwind table. Whatever comes
- * of it, a table that is built is one that opens, and a walk by its rules ends within bounds.
+ * fuzz_native_elf.c - any bytes as an ELF file: its head, symbols, stubs and unwind table. Whatever
+ * comes of it, a table that is built is one that opens, and a walk by its rules ends within bounds.
  */
-#include "native/symbols.h"
+#include "native/plt.h"
 #include "native/table_file.h"
 #include "native/unwind.h"
 
@@ -20,7 +20,7 @@ static void check(bool ok)
 
 static void symbols(struct fah_elf *elf)
 {
-	struct fah_symbols syms;
+	struct fah_symbols syms, stubs;
 
 	if (fah_symbols_read(elf, &syms) < 0)
 		return;
@@ -30,6 +30,11 @@ static void symbols(struct fah_elf *elf)
 		check(s->name[0] && strlen(s->name) < SIZE_MAX);
 		check(!i || s->start > s[-1].start);
 		check(s->end == s->start || fah_symbols_find(&syms, s->start) == s);
+	}
+	if (fah_plt_read(elf, &syms, &stubs) == 0) {
+		for (size_t i = 0; i < stubs.n; i++)
+			check(strlen(stubs.symbols[i].name) > strlen("@plt"));
+		fah_symbols_release(&stubs);
 	}
 	fah_symbols_release(&syms);
 }

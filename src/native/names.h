@@ -1,0 +1,41 @@
+/*
+ * names.h - what the addresses of one module are called. Tool side, one thread.
+ *
+ * Everything is read when it is first asked for, and each address is worked out once. Names come
+ * from the module's symbol tables and its stubs; C++ and Rust are made readable. An address that
+ * nothing names is its module and where in it its function begins.
+ */
+#ifndef FAH_NATIVE_NAMES_H
+#define FAH_NATIVE_NAMES_H
+
+#include "native/elf_file.h"
+#include "native/symbols.h"
+
+struct fah_names; /* opaque */
+
+struct fah_name_frame {
+	const char *function; /* never empty */
+	uint32_t id;	      /* the caller's own, 0 to begin with */
+};
+
+/*
+ * elf (NULL: the file cannot be read) is borrowed until fah_names_free, path copied. NULL: no
+ * memory. The caller owns it.
+ */
+struct fah_names *fah_names_new(struct fah_elf *elf, const char *path);
+void fah_names_free(struct fah_names *names); /* NULL is fine */
+FAH_DEFINE_FREEP(struct fah_names *, fah_names_free)
+
+/* The symbol as the file has it, by the offset from the module's base; NULL: none. */
+const char *fah_names_symbol(struct fah_names *names, uint64_t offset);
+/* Whether a symbol of exactly this name is there. */
+bool fah_names_has(struct fah_names *names, const char *symbol);
+
+/*
+ * The frames that stand at this offset, outermost first: the function, and what the compiler has
+ * put into it in place of calls. At least one; NULL: no memory. They live as long as names; ids may
+ * be set.
+ */
+struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, uint32_t *ret_n);
+
+#endif
