@@ -6,6 +6,7 @@
 #include "core/segment.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -93,4 +94,11 @@ const char *fah_native_stop_words(uint32_t stop)
 	};
 
 	return pick(words, COUNT(words), stop);
+}
+
+const char *fah_stopped_words(const char *stopped_by)
+{
+	if (!strcmp(stopped_by, "duration"))
+		return "--duration";
+	return !strcmp(stopped_by, "interrupt") ? "an interrupt" : "something unknown";
 }

@@ -19,5 +19,7 @@ const char *fah_where_words(uint32_t flags);
 const char *fah_wait_words(uint32_t reason);
 /* Of enum fah_unwind_stop (native/unwind.h), how a native stack ended: "whole", "too long". */
 const char *fah_native_stop_words(uint32_t stop);
+/* Of META `stopped_by`, which is a word already: "--duration". */
+const char *fah_stopped_words(const char *stopped_by);
 
 #endif

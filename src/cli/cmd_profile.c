@@ -6,9 +6,9 @@
  */
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/strbuf.h"
 #include "capture/reader.h"
 #include "cli/cli.h"
+#include "cli/invoke.h"
 #include "cli/profile_report.h"
 #include "cli/python.h"
 #include "cli/runfolder.h"
@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { OPT_QUIET = 1, OPT_OUTPUT, OPT_RATE, OPT_PYTHON, OPT_MODULE, OPT_CODE, OPT_BUDGET };
@@ -159,28 +158,6 @@ static void choose_name(struct job *job)
 	snprintf(job->name, sizeof(job->name), "%.*s", (int)(n < 200 ? n : 200), name);
 }
 
-/* "fixingahole profile ..." with quotes where a shell would need them. */
-static char *join_command(const struct fah_command *cmd, int argc, char **argv)
-{
-	struct fah_strbuf sb = FAH_STRBUF_INIT;
-
-	fah_strbuf_addf(&sb, "fixingahole %s", cmd->name);
-	for (int i = 0; i < argc; i++) {
-		bool plain = argv[i][0] && !argv[i][strcspn(argv[i], " \t\n'\"\\$&|;<>()*?`#~")];
-
-		fah_strbuf_addc(&sb, ' ');
-		if (plain) {
-			fah_strbuf_adds(&sb, argv[i]);
-			continue;
-		}
-		fah_strbuf_addc(&sb, '\'');
-		for (const char *s = argv[i]; *s; s++)
-			fah_strbuf_adds(&sb, *s == '\'' ? "'\\''" : (char[]){*s, 0});
-		fah_strbuf_addc(&sb, '\'');
-	}
-	return fah_strbuf_take(&sb);
-}
-
 /* The code as it was run, for the record; a failure here is no reason not to run. */
 static void keep_copy(const struct job *job, const struct fah_runfolder *folder)
 {
@@ -215,19 +192,6 @@ static char **program_argv(const struct job *job)
 	return argv;
 }
 
-static int exit_status(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
-
-static double test_rate(void)
-{
-	const char *text = getenv("FIXINGAHOLE_TEST_HZ");
-	double hz = 0;
-
-	return text && fah_parse_rate(text, &hz) ? hz : 0;
-}
-
 static int run(const struct job *job, struct fah_runfolder *folder, struct fah_run_result *result)
 {
 	char capture[FAH_RUN_PATH_MAX + 64], cwd[FAH_RUN_PATH_MAX] = "",
@@ -249,7 +213,7 @@ static int run(const struct job *job, struct fah_runfolder *folder, struct fah_r
 		.capture_path = fah_runfolder_file(folder, "profile.fah", capture),
 		.rate = job->rate,
 		.budget = job->budget,
-		.test_hz = test_rate(),
+		.test_hz = fah_invoke_test_rate(),
 		.meta = meta,
 	};
 	int err;
@@ -292,7 +256,7 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 	if (status)
 		return status;
 	choose_name(&job);
-	job.command = command = join_command(cmd, argc, argv);
+	job.command = command = fah_invoke_words(cmd, argc, argv);
 	status = fah_runfolder_make(&folder, job.output, job.name);
 	if (status)
 		return status;
@@ -303,7 +267,7 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 		return status;
 	}
 	fah_profile_report(&folder, &result, job.quiet);
-	return exit_status(result.wait_status);
+	return fah_invoke_status(result.wait_status);
 }
 
 static const char *const examples[] = {

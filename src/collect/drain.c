@@ -508,14 +508,19 @@ void fah_drain_cycle(struct fah_drain *d)
 	}
 }
 
+void fah_drain_close(struct fah_drain *d)
+{
+	find_segments(d);
+	for (struct fah_collected *p = d->processes; p; p = p->next)
+		for (uint32_t s = 0; !p->done && s < p->n_segments; s++)
+			atomic_store(&fah_segment_map_head(&p->segments[s])->closed, 1);
+}
+
 void fah_drain_finish(struct fah_drain *d)
 {
 	struct fah_collected *p;
 
-	find_segments(d);
-	for (p = d->processes; p; p = p->next)
-		for (uint32_t s = 0; !p->done && s < p->n_segments; s++)
-			atomic_store(&fah_segment_map_head(&p->segments[s])->closed, 1);
+	fah_drain_close(d);
 	take_all(d);
 	for (p = d->processes; p; p = p->next) {
 		if (p->done || !p->n_segments)

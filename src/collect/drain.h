@@ -53,6 +53,9 @@ void fah_drain_allow(struct fah_drain *d, uint32_t budget_ppm);
 /* The folder has another name now (fah_session_end). */
 int fah_drain_moved(struct fah_drain *d, const char *session_dir);
 
+/* Tell the agents to record no more. */
+void fah_drain_close(struct fah_drain *d);
+
 /*
  * The last cycle: agents are told to record no more, process ends are written. The segments' files
  * stay, for whoever knows that the capture is safe.

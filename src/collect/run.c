@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "collect/budget.h"
+#include "collect/living.h"
 #include "collect/outlived.h"
 #include "collect/session.h"
 #include "collect/waits.h"
@@ -23,6 +24,9 @@
 
 #define CYCLE_MS \
 	1000 /* what a kill of both sides can lose; blocks of a second keep the capture small */
+#define GRACE_NS 200000000    /* for a program that was interrupted to end by itself */
+#define SETTLE_NS 5000000     /* for handlers that are at work when recording ends */
+#define KILL_NS 5000000000ull /* between SIGTERM and SIGKILL */
 
 extern char **environ;
 
@@ -61,19 +65,33 @@ struct inherited {
 	struct sigaction child; /* of SIGCHLD: where it is ignored, nobody can be waited for */
 };
 
-/* In the child: exec, or send errno to the parent. Never returns. */
-static void exec_program(const struct fah_session *s, const struct fah_run_options *opt,
-			 const struct fah_budget *budget, const struct inherited *in, int fd)
+/* A handler of ours would swallow what comes before the exec. */
+static void drop_handler(int sig)
 {
+	struct sigaction now;
+
+	if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+		signal(sig, SIG_DFL);
+}
+
+/* In the child: wait for the word to go, exec, or send errno to the parent. Never returns. */
+static void exec_program(const struct fah_session *s, const struct fah_run_options *opt,
+			 const struct fah_budget *budget, const struct inherited *in, int gate,
+			 int fd)
+{
+	char go;
 	int err;
 
+	if (read(gate, &go, 1) != 1)
+		_exit(127); /* nothing can be recorded: the program is not run */
 	sigaction(SIGCHLD, &in->child, NULL);
+	drop_handler(SIGINT);
 	sigprocmask(SIG_SETMASK, &in->mask, NULL);
 	unsetenv("FIXINGAHOLE_TEST_HZ");
 	unsetenv("FIXINGAHOLE_SESSION_DIR");
 	errno = ENOMEM;
 	if (set_environment(s, opt, budget) == 0)
-		execv(opt->argv[0],
+		execv(opt->program ? opt->program : opt->argv[0],
 		      opt->argv); /* not execvp: it runs any text file as a shell script */
 	err = errno;
 	if (write(fd, &err, sizeof(err)) < 0)
@@ -81,32 +99,59 @@ static void exec_program(const struct fah_session *s, const struct fah_run_optio
 	_exit(127);
 }
 
-static pid_t start_program(const struct fah_session *s, const struct fah_run_options *opt,
-			   const struct fah_budget *budget, const struct inherited *in,
-			   int *ret_errno)
-{
-	int fds[2], err = 0;
+/* The program's process before it is the program, so that its pid is known. */
+struct held {
 	pid_t pid;
-	ssize_t n;
+	int gate, report; /* a byte lets it go; then comes errno, or nothing where it runs */
+};
 
-	if (pipe2(fds, O_CLOEXEC) < 0) {
-		*ret_errno = errno;
-		return -1;
+static int hold_program(const struct fah_session *s, const struct fah_run_options *opt,
+			const struct fah_budget *budget, const struct inherited *in,
+			struct held *ret)
+{
+	int gate[2], report[2];
+
+	if (pipe2(gate, O_CLOEXEC) < 0)
+		return FAH_ERR_SYS;
+	if (pipe2(report, O_CLOEXEC) < 0) {
+		close(gate[0]);
+		close(gate[1]);
+		return FAH_ERR_SYS;
 	}
-	pid = fork();
-	if (pid == 0)
-		exec_program(s, opt, budget, in, fds[1]);
-	close(fds[1]);
+	*ret = (struct held){fork(), gate[1], report[0]};
+	if (ret->pid == 0) {
+		close(gate[1]); /* else it would wait for itself */
+		exec_program(s, opt, budget, in, gate[0], report[1]);
+	}
+	close(gate[0]);
+	close(report[1]);
+	return ret->pid < 0 ? FAH_ERR_SYS : 0;
+}
+
+/* Let it go: 0, or the errno for which it could not be started. */
+static int release_program(struct held *h)
+{
+	int err = 0;
+	ssize_t n = write(h->gate, "", 1);
+
+	if (n != 1)
+		err = ECHILD;
 	do
-		n = pid > 0 ? read(fds[0], &err, sizeof(err)) : -1;
-	while (n < 0 && errno == EINTR && pid > 0);
-	*ret_errno = pid < 0 ? errno : n == (ssize_t)sizeof(err) ? err : 0;
-	close(fds[0]);
-	if (pid > 0 && *ret_errno) {
-		waitpid(pid, NULL, 0);
-		return -1;
-	}
-	return pid;
+		n = read(h->report, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	if (err)
+		waitpid(h->pid, NULL, 0);
+	h->pid = -1; /* from here on it is waited for as any program */
+	return err;
+}
+
+/* One that was not let go never runs. */
+static void forget_program(struct held *h)
+{
+	close(h->gate);
+	close(h->report);
+	if (h->pid > 0)
+		waitpid(h->pid, NULL, 0);
 }
 
 /*
@@ -128,21 +173,65 @@ static void forward(pid_t pid, const siginfo_t *si)
 		kill(pid, si->si_signo);
 }
 
-static void wait_and_drain(pid_t pid, struct fah_drain *d, struct fah_waits *waits,
-			   struct fah_budget *budget, const sigset_t *signals, int *ret_status,
-			   struct rusage *ret_usage)
+static void tell(const struct fah_run_options *opt, struct fah_drain *d, pid_t pid,
+		 uint64_t elapsed_ns)
 {
-	uint64_t last = fah_clock_ns(CLOCK_MONOTONIC);
+	const struct fah_drain_stats *stats = fah_drain_stats(d);
+	struct fah_run_progress now = {
+		.elapsed_s = (double)elapsed_ns / 1e9,
+		.samples = stats->samples,
+		.drops = stats->drops + stats->unresolved,
+	};
+	struct fah_usage usage;
+
+	if (!opt->progress)
+		return;
+	fah_living_usage(d, (uint32_t)pid, &usage);
+	now.rss_bytes = usage.rss_bytes;
+	opt->progress(opt->progress_ctx, &now);
+}
+
+static bool has_ended(pid_t pid, uint64_t within_ns, int *ret_status, struct rusage *ret_usage)
+{
+	const struct timespec pause = {0, 5000000};
+	uint64_t start = fah_clock_ns(CLOCK_MONOTONIC);
+
+	while (wait4(pid, ret_status, WNOHANG, ret_usage) != pid) {
+		if (fah_clock_ns(CLOCK_MONOTONIC) - start >= within_ns)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+/* How long to sleep: until the next look at waiting threads, or the end of the recording. */
+static struct timespec next_pause(struct fah_waits *waits, const struct fah_budget *budget,
+				  uint64_t left_ns)
+{
+	uint64_t ns = (uint64_t)((double)fah_waits_pause(waits) * budget->stretch);
+
+	return (struct timespec){0, (long)(ns < left_ns ? ns : left_ns)};
+}
+
+static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *opt, uint64_t start,
+				      struct fah_drain *d, struct fah_waits *waits,
+				      struct fah_budget *budget, const sigset_t *signals,
+				      int *ret_status, struct rusage *ret_usage)
+{
+	uint64_t now = fah_clock_ns(CLOCK_MONOTONIC), last = now;
+	uint64_t end = opt->duration > 0 ? start + (uint64_t)(opt->duration * 1e9) : UINT64_MAX;
 	siginfo_t si;
 
-	for (;;) {
-		const struct timespec pause = {
-			0, (long)((double)fah_waits_pause(waits) * budget->stretch)};
+	for (; now < end; now = fah_clock_ns(CLOCK_MONOTONIC)) {
+		const struct timespec pause = next_pause(waits, budget, end - now);
 
 		if (sigtimedwait(signals, &si, &pause) > 0)
 			forward(pid, &si);
 		if (wait4(pid, ret_status, WNOHANG, ret_usage) == pid)
-			return;
+			return FAH_ENDED_PROGRAM;
+		if (opt->stop && *opt->stop)
+			return has_ended(pid, GRACE_NS, ret_status, ret_usage) ? FAH_ENDED_PROGRAM
+									       : FAH_ENDED_STOPPED;
 		fah_drain_notice(d);
 		fah_waits_tick(waits);
 		if (fah_clock_ns(CLOCK_MONOTONIC) - last >= CYCLE_MS * 1000000ull) {
@@ -152,8 +241,10 @@ static void wait_and_drain(pid_t pid, struct fah_drain *d, struct fah_waits *wai
 			if (fah_budget_look(budget, last, fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
 					    fah_drain_handler_ns(d)))
 				fah_drain_allow(d, fah_budget_ppm(budget));
+			tell(opt, d, pid, last - start);
 		}
 	}
+	return FAH_ENDED_DURATION;
 }
 
 static void write_meta(struct fah_writer *w, const struct fah_session *s,
@@ -230,66 +321,152 @@ static void write_waits_meta(struct fah_writer *w, const struct fah_waits_stats 
 	}
 }
 
-/* The part between the session's making and its removal. */
-static int run_in(struct fah_session *s, const struct fah_run_options *opt,
+/* Of a program that has ended the kernel says what it took; of one that goes on, /proc does. */
+static void take_usage(struct fah_run_result *r, struct fah_drain *d, const struct rusage *usage)
+{
+	struct fah_usage living;
+
+	if (r->ending == FAH_ENDED_PROGRAM) {
+		r->end.user_ns = fah_timeval_ns(usage->ru_utime);
+		r->end.system_ns = fah_timeval_ns(usage->ru_stime);
+		r->end.max_rss_bytes = (uint64_t)usage->ru_maxrss * 1024;
+		r->end.wait_status = (uint32_t)r->wait_status;
+		return;
+	}
+	fah_living_usage(d, (uint32_t)r->pid, &living);
+	r->end.user_ns = living.user_ns;
+	r->end.system_ns = living.system_ns;
+	r->end.max_rss_bytes = living.max_rss_bytes;
+}
+
+/* The recording is over: what there is goes into the capture, and that gets its name. */
+static void finish(struct fah_session *s, struct fah_run_result *r, struct fah_drain *d,
+		   struct fah_waits *waits, struct fah_writer *w)
+{
+	const struct timespec settle = {0, SETTLE_NS};
+	unsigned outlived = 0;
+
+	if (r->ending != FAH_ENDED_PROGRAM) {
+		fah_drain_close(d);
+		nanosleep(&settle, NULL);
+		fah_writer_meta(w, "stopped_by",
+				r->ending == FAH_ENDED_DURATION ? "duration" : "interrupt");
+	}
+	fah_waits_finish(waits);
+	write_waits_meta(w, fah_waits_stats(waits));
+	if (r->ending == FAH_ENDED_PROGRAM)
+		outlived = fah_outlived(s->dir);
+	fah_session_end(s);
+	fah_drain_moved(d, s->dir);
+	fah_drain_finish(d);
+	r->stats = *fah_drain_stats(d);
+	write_outlived(w, outlived);
+	write_costs(w, fah_drain_stats(d));
+	r->capture_err = fah_writer_finish(w, &r->end, &r->loss);
+	r->capture_errno = errno;
+}
+
+/* Nothing ran: nothing stays. */
+static void discard(const char *capture)
+{
+	char partial[FAH_CAPTURE_PATH_MAX + 16];
+	int saved = errno;
+
+	snprintf(partial, sizeof(partial), "%s.partial", capture);
+	unlink(partial);
+	errno = saved;
+}
+
+/* With the process at hand that is to become the program. */
+static int record(struct fah_session *s, const struct fah_run_options *opt, uint64_t start,
+		  struct fah_budget *budget, struct held *program, const sigset_t *signals,
 		  struct fah_run_result *r)
 {
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
 	_cleanup_(fah_waits_freep) struct fah_waits *waits = NULL;
-	uint64_t start, start_real = fah_clock_ns(CLOCK_REALTIME);
-	struct fah_budget budget;
-	struct inherited old;
-	sigset_t signals;
+	uint64_t start_real = fah_clock_ns(CLOCK_REALTIME);
 	struct rusage usage;
-	unsigned outlived;
-	pid_t pid;
-	int err = fah_writer_new(opt->capture_path, &w);
+	int err = fah_writer_new(r->capture, &w);
 
 	if (err < 0)
 		return err;
-	start = fah_clock_ns(CLOCK_MONOTONIC);
-	fah_budget_init(&budget, opt->budget, start, fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	write_meta(w, s, opt, start, start_real);
 	err = fah_drain_new(s->dir, w, start, &d);
 	if (err == 0)
 		err = fah_drain_watch(d);
 	if (err == 0)
 		err = fah_waits_new(d, w, start, &waits);
-	if (err < 0)
+	if (err == 0)
+		r->start_errno = release_program(program);
+	if (err < 0 || r->start_errno) {
+		discard(r->capture);
 		return err;
+	}
+	r->ending = wait_and_drain(r->pid, opt, start, d, waits, budget, signals, &r->wait_status,
+				   &usage);
+	r->end.wall_ns = fah_clock_ns(CLOCK_MONOTONIC) - start;
+	take_usage(r, d, &usage);
+	finish(s, r, d, waits, w);
+	return 0;
+}
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGCHLD);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGQUIT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+static int name_capture(const struct fah_run_options *opt, pid_t pid, struct fah_run_result *r)
+{
+	int n = opt->add_pid ? snprintf(r->capture, sizeof(r->capture), "%s-%d.fah",
+					opt->capture_path, (int)pid)
+			     : snprintf(r->capture, sizeof(r->capture), "%s", opt->capture_path);
+
+	errno = ENAMETOOLONG;
+	return n < (int)sizeof(r->capture) ? 0 : FAH_ERR_SYS;
+}
+
+static void set_signals(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGCHLD);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGQUIT);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGHUP);
+}
+
+/* The part between the session's making and its removal. */
+static int run_in(struct fah_session *s, const struct fah_run_options *opt,
+		  struct fah_run_result *r)
+{
+	uint64_t start = fah_clock_ns(CLOCK_MONOTONIC);
+	struct fah_budget budget;
+	struct inherited old;
+	struct held program;
+	sigset_t signals, interrupt;
+	int err, saved;
+
+	fah_budget_init(&budget, opt->budget, start, fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	set_signals(&signals);
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old.child);
 	sigprocmask(SIG_BLOCK, &signals, &old.mask);
-	pid = start_program(s, opt, &budget, &old, &r->start_errno);
-	if (pid > 0) {
-		wait_and_drain(pid, d, waits, &budget, &signals, &r->wait_status, &usage);
-		r->end.wall_ns = fah_clock_ns(CLOCK_MONOTONIC) - start;
-		r->end.user_ns = fah_timeval_ns(usage.ru_utime);
-		r->end.system_ns = fah_timeval_ns(usage.ru_stime);
-		r->end.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
-		r->end.wait_status = (uint32_t)r->wait_status;
-		fah_waits_finish(waits);
-		write_waits_meta(w, fah_waits_stats(waits));
-		outlived = fah_outlived(s->dir);
-		fah_session_end(s);
-		fah_drain_moved(d, s->dir);
-		fah_drain_finish(d);
-		r->stats = *fah_drain_stats(d);
-		write_outlived(w, outlived);
-		write_costs(w, fah_drain_stats(d));
-		r->capture_err = fah_writer_finish(w, &r->end, &r->loss);
-		r->capture_errno = errno;
+	err = hold_program(s, opt, &budget, &old, &program);
+	if (err == 0) {
+		if (opt->stop) { /* the caller's handler takes it, now that the child is there */
+			sigemptyset(&interrupt);
+			sigaddset(&interrupt, SIGINT);
+			sigdelset(&signals, SIGINT);
+			sigprocmask(SIG_UNBLOCK, &interrupt, NULL);
+		}
+		r->pid = program.pid;
+		err = name_capture(opt, program.pid, r);
+		if (err == 0)
+			err = record(s, opt, start, &budget, &program, &signals, r);
+		saved = errno;
+		forget_program(&program);
+		errno = saved;
 	}
+	saved = errno;
 	sigaction(SIGCHLD, &old.child, NULL);
 	sigprocmask(SIG_SETMASK, &old.mask, NULL);
-	return 0;
+	errno = saved;
+	return err;
 }
 
 int fah_run(const struct fah_run_options *opt, struct fah_run_result *result)
@@ -306,4 +483,33 @@ int fah_run(const struct fah_run_options *opt, struct fah_run_result *result)
 	fah_session_remove(&session);
 	errno = saved;
 	return err;
+}
+
+void fah_run_wait(struct fah_run_result *result, bool end_it)
+{
+	uint64_t start = fah_clock_ns(CLOCK_MONOTONIC);
+	const struct timespec pause = {0, 100000000};
+	struct sigaction old_child;
+	sigset_t signals, old;
+	bool killed = !end_it;
+	siginfo_t si;
+
+	if (result->ending == FAH_ENDED_PROGRAM)
+		return;
+	set_signals(&signals);
+	sigdelset(&signals, SIGINT);
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old_child);
+	sigprocmask(SIG_BLOCK, &signals, &old);
+	if (end_it)
+		kill(result->pid, SIGTERM);
+	while (wait4(result->pid, &result->wait_status, WNOHANG, NULL) == 0) {
+		if (!killed && fah_clock_ns(CLOCK_MONOTONIC) - start >= KILL_NS) {
+			kill(result->pid, SIGKILL);
+			killed = true;
+		}
+		if (sigtimedwait(&signals, &si, &pause) > 0)
+			forward(result->pid, &si);
+	}
+	sigaction(SIGCHLD, &old_child, NULL);
+	sigprocmask(SIG_SETMASK, &old, NULL);
 }

@@ -8,22 +8,50 @@
 #include "capture/writer.h"
 #include "collect/drain.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#define FAH_CAPTURE_PATH_MAX 4352
+
+/* How a recording goes, about once a second. */
+struct fah_run_progress {
+	double elapsed_s;
+	uint64_t samples, drops; /* so far */
+	uint64_t rss_bytes;	 /* of the largest process now */
+};
 
 struct fah_run_options {
 	char *const *argv;	  /* the program and its arguments, NULL at the end */
+	const char *program;	  /* the file to run; NULL: argv[0] */
 	const char *capture_path; /* where the .fah goes */
+	bool add_pid;		  /* capture_path lacks its end: it is <capture_path>-<pid>.fah */
 	double rate;		  /* Hz of thread CPU; 0: the default */
 	double test_hz;		  /* tests only: monotonic timers at this rate; 0: off */
 	double budget;		  /* percent of a core for handlers and collector; 0: no limit */
+	double duration;	  /* seconds after which recording ends; 0: with the program */
+	/* Recording ends when this is not 0; a handler of the caller's for SIGINT sets it. NULL:
+	 * SIGINT is the program's alone. */
+	const volatile sig_atomic_t *stop;
+	void (*progress)(void *ctx, const struct fah_run_progress *progress); /* may be NULL */
+	void *progress_ctx;
 	/* Pairs for the capture's META, NULL at the end; may be NULL. */
 	const char *const *meta;
 };
 
+enum fah_ending {
+	FAH_ENDED_PROGRAM = 0,
+	FAH_ENDED_DURATION, /* and the program goes on */
+	FAH_ENDED_STOPPED,  /* likewise, because *stop was set */
+};
+
 struct fah_run_result {
 	int start_errno; /* the program could not be started; nothing was recorded */
-	int wait_status; /* as wait4 gives it */
+	pid_t pid;
+	enum fah_ending ending;
+	int wait_status;		    /* as wait4 gives it; of a program that has ended */
+	char capture[FAH_CAPTURE_PATH_MAX]; /* its path */
 	struct fah_run_end end;
 	struct fah_write_loss loss;
 	struct fah_drain_stats stats;
@@ -39,5 +67,11 @@ struct fah_run_result {
  * anything was started: the capture or the session's folder cannot be made.
  */
 int fah_run(const struct fah_run_options *opt, struct fah_run_result *result);
+
+/*
+ * Where the recording has ended before the program: wait for that. end_it: it is to end, by SIGTERM
+ * and, 5 seconds later, by SIGKILL. Sets result->wait_status.
+ */
+void fah_run_wait(struct fah_run_result *result, bool end_it);
 
 #endif

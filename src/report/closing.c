@@ -100,8 +100,10 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 		fah_strbuf_addf(&sb, " %s sample%s dropped.", fah_num_count(totals->drops).s,
 				totals->drops == 1 ? " was" : "s were");
 	else if (!n)
-		fah_strbuf_adds(&sb, " No Python interpreter announced itself: the program ended "
-				     "before Python was ready, or it is not Python.");
+		fah_strbuf_addf(&sb,
+				" No Python interpreter announced itself: the %s ended before "
+				"Python was ready, or it is not Python.",
+				fah_profile_meta(p, "stopped_by") ? "recording" : "program");
 	say(t, &sb);
 	if (expected >= FEW_SAMPLES || !n)
 		return;
@@ -288,10 +290,15 @@ static void say_outlived(struct fah_text *t, const struct fah_profile *p)
 void fah_closing_end(struct fah_text *t, const struct fah_profile *p)
 {
 	const struct fah_totals *totals = fah_profile_totals(p);
+	const char *stopped_by = fah_profile_meta(p, "stopped_by");
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 	int status = totals->wait_status;
 
-	if (totals->complete && WIFSIGNALED(status)) {
+	if (totals->complete && stopped_by) {
+		fah_strbuf_addf(&sb, "The recording was ended by %s; the program went on.",
+				fah_stopped_words(stopped_by));
+		say(t, &sb);
+	} else if (totals->complete && WIFSIGNALED(status)) {
 		fah_strbuf_addf(&sb, "The program was killed by signal %d%s.", WTERMSIG(status),
 				signal_name(WTERMSIG(status)));
 		say(t, &sb);

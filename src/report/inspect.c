@@ -95,12 +95,18 @@ static void say_start(struct fah_strbuf *out, const struct fah_profile *p)
 				tm.tm_sec);
 }
 
-static void say_end(struct fah_strbuf *out, const struct fah_totals *t)
+static void say_end(struct fah_strbuf *out, const struct fah_profile *p)
 {
+	const struct fah_totals *t = fah_profile_totals(p);
+	const char *stopped_by = fah_profile_meta(p, "stopped_by");
+
 	fah_strbuf_addf(out, LABEL, "Ended");
 	if (!t->complete)
 		fah_strbuf_addf(out, "not recorded; the last record is %s after the start\n",
 				fah_num_seconds(t->wall_s).s);
+	else if (stopped_by)
+		fah_strbuf_addf(out, "by %s, after %s; the program went on\n",
+				fah_stopped_words(stopped_by), fah_num_seconds(t->wall_s).s);
 	else if (WIFSIGNALED(t->wait_status))
 		fah_strbuf_addf(out, "by signal %d (%s), after %s\n", WTERMSIG(t->wait_status),
 				strsignal(WTERMSIG(t->wait_status)), fah_num_seconds(t->wall_s).s);
@@ -313,7 +319,7 @@ int fah_report_inspect(FILE *out, const char *path, const struct fah_inspect_opt
 	say_file(&sb, r, &state);
 	say_command(&sb, p);
 	say_start(&sb, p);
-	say_end(&sb, fah_profile_totals(p));
+	say_end(&sb, p);
 	say_time(&sb, fah_profile_totals(p));
 	say_clock(&sb, p);
 	say_samples(&sb, p);
