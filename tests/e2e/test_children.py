@@ -35,7 +35,7 @@ def root_of(it):
 
 
 def test_every_way_of_making_a_child(program, python, tmp_path):
-    expected = plain(python, [FAMILY], tmp_path)
+    expected = plain(python, [FAMILY, "quick"], tmp_path)
     assert expected.status == 0, expected
     result = profile(python, [FAMILY], tmp_path, hz=1000)
     assert (result.status, result.out, result.err) == (expected.status, expected.out, expected.err)
@@ -269,7 +269,8 @@ DAEMON = BURN + (
     "def daemon_work():\n"
     "    burn(0.2)\n"
     "    os.rename('%(folder)s/begun.new', '%(folder)s/begun')\n"
-    "    burn(%(more)s)\n"
+    "    burn(0.1)\n"
+    "    while %(stay)s and not os.path.exists('%(folder)s/go'):\n        time.sleep(0.01)\n"
     "    open('%(folder)s/daemon.done', 'w').write('whole')\n"
     "    os._exit(0)\n"
     "def daemonise():\n"
@@ -287,15 +288,16 @@ DAEMON = BURN + (
 )
 
 
-def daemon(folder, more, wait_for):
+def daemon(folder, wait_for, stay=False):
+    """stay: the daemon goes on until there is a file `go`."""
     path = folder / "daemon.py"
-    values = {"folder": folder, "more": more, "wait": bool(wait_for), "wait_for": wait_for}
+    values = {"folder": folder, "stay": stay, "wait": bool(wait_for), "wait_for": wait_for}
     path.write_text(DAEMON % values)
     return str(path)
 
 
 def test_a_daemon_that_ends_first_is_recorded_whole(program, some_python, tmp_path):
-    script = daemon(tmp_path, 0.1, "daemon.done")
+    script = daemon(tmp_path, "daemon.done")
     result = profile(some_python, [script], tmp_path, hz=1000)
     assert (result.status, result.out) == (0, "parent ends\n"), result
     it = capture.read(capture_of(result))
@@ -309,7 +311,7 @@ def test_a_daemon_that_ends_first_is_recorded_whole(program, some_python, tmp_pa
 def test_a_daemon_that_goes_on_is_not_waited_for_and_the_report_says_so(
     program, some_python, wait_for, tmp_path
 ):
-    script = daemon(tmp_path, 3.0, wait_for)
+    script = daemon(tmp_path, wait_for, stay=True)
     result = profile(some_python, [script], tmp_path, options=(), hz=1000)
     assert result.status == 0 and result.out.startswith("parent ends\n"), result
     assert not (tmp_path / "daemon.done").exists(), "it was waited for"
@@ -317,4 +319,5 @@ def test_a_daemon_that_goes_on_is_not_waited_for_and_the_report_says_so(
     assert it.meta["outlived"] == "1"
     said = " ".join((result.out + result.err).split())
     assert "1 process of the program went on after its end" in said, said
+    (tmp_path / "go").touch()
     wait_until(lambda: (tmp_path / "daemon.done").exists(), what="the daemon's end")

@@ -11,7 +11,7 @@ COLLECTOR = "<garbage collector>"
 
 
 def test_collections(program, python, tmp_path):
-    result = profile(python, [str(TARGETS / "collecting.py"), "0.6"], tmp_path, hz=2000)
+    result = profile(python, [str(TARGETS / "collecting.py"), "0.4"], tmp_path, hz=2000)
     assert result.status == 0, result
     truth = json.loads(result.out.splitlines()[0])
     it = capture.read(capture_of(result))

@@ -86,7 +86,8 @@ def test_budget_is_kept(program, some_python, tmp_path):
     (tmp_path / "kept").mkdir()
     result, kept = run(some_python, tmp_path / "kept", 300, 5000, options=["--budget", "0.5"])
     (health,) = kept.health.values()
-    assert len(kept.samples) * 3 < len(free.samples), (len(kept.samples), len(free.samples))
+    # by the interval in force, whatever the machine left of the cores
+    assert health.intervals > 3 * 200_000 * sum(health.handlers.buckets), health
     # of a core: the clock of the tests goes on while the thread has none. The first samples are
     # taken before it is known what they cost
     assert health.handlers.sum <= 0.006 * kept.wall_ns, (health.handlers.sum, kept.wall_ns)

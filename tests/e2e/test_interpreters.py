@@ -22,7 +22,7 @@ def shares_of(it, names):
 
 
 def test_interpreters(program, python, tmp_path):
-    result = profile(python, [str(TARGETS / "inside.py"), "0.3"], tmp_path, hz=2000)
+    result = profile(python, [str(TARGETS / "inside.py"), "0.2"], tmp_path, hz=2000)
     assert result.status == 0, result
     truth = json.loads(result.out.splitlines()[0])
     assert len(truth) == 8

@@ -8,7 +8,6 @@ from support.run import TARGETS, capture_of, plain, profile
 
 CHAIN = str(TARGETS / "chain.py")
 NATIVE, SYSTEM_BITS = 1, 3
-EARLY = 0.3e9  # until then the collector may not have seen the process's modules yet
 
 
 @pytest.fixture(scope="session")
@@ -24,12 +23,11 @@ def library(tmp_path_factory):
 
 
 def chains(it):
-    """Of each late sample: its names from the root on, natives in brackets; and its flags."""
-    first = min(time for _, time, _, _, _ in it.samples)
-    for _, time, _, flags, node in it.samples:
-        if time - first >= EARLY:
-            path = it.path(node)[::-1]
-            yield [f.name if f.kind == 0 else "[%s]" % f.name for f, _ in path], path, flags
+    """Of each sample but the first third, in which the collector may not have seen the process's modules
+    yet: its names from the root on, natives in brackets; and its flags."""
+    for _, _, _, flags, node in sorted(it.samples, key=lambda sample: sample[1])[len(it.samples) // 3 :]:
+        path = it.path(node)[::-1]
+        yield [f.name if f.kind == 0 else "[%s]" % f.name for f, _ in path], path, flags
 
 
 def after(names, name):
@@ -37,7 +35,7 @@ def after(names, name):
 
 
 def test_known_chains(program, python, library, tmp_path):
-    script = [CHAIN, str(library), "3"]
+    script = [CHAIN, str(library), "1.5"]
     result = profile(python, script, tmp_path, hz=1000, env={"COLUMNS": "80"})
     assert result.status == 0, result
     it = capture.read(capture_of(result))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support import capture
 from support import run as tool
-from support.run import TARGETS, capture_of, profile, profile_command
+from support.run import TARGETS, capture_of, plain, profile, profile_command
 from test_same_behaviour import same, script
 
 ORDERLY, IN_PART = 3, 4  # how a process ended
@@ -22,14 +22,16 @@ def named(it, name):
 
 def test_own_urgent_actions(program, python, tmp_path):
     """SIGURG is the program's too: its handlers have their own flags and masks, and interrupt."""
-    same(python, [str(TARGETS / "urgent.py")], tmp_path)
+    args = [str(TARGETS / "urgent.py")]
+    same(python, args, tmp_path, expected=plain(python, args + ["quick"], tmp_path))
 
 
-@pytest.mark.parametrize("hz", [None, "1000"])
-def test_waits_see_no_signal_of_ours(program, python, hz, tmp_path):
-    env = {"FIXINGAHOLE_TEST_HZ": hz} if hz else {}
-    result = same(python, [str(TARGETS / "sigwaits.py")], tmp_path, env=env)
-    assert named(capture.read(capture_of(result)), "burn"), "nothing was sampled at all"
+def test_waits_see_no_signal_of_ours(program, python, tmp_path):
+    args = [str(TARGETS / "sigwaits.py")]
+    expected = plain(python, args + ["quick"], tmp_path)
+    for env in ({}, {"FIXINGAHOLE_TEST_HZ": "1000"}):
+        result = same(python, args, tmp_path, env=env, expected=expected)
+        assert named(capture.read(capture_of(result)), "burn"), "nothing was sampled at all"
 
 
 OLD_THREAD = """
@@ -39,7 +41,7 @@ if any("script.py" in word for word in (sys.orig_argv if hasattr(sys, "orig_argv
     ready, stop = threading.Event(), threading.Event()
 
     def old_thread():
-        while time.thread_time() < 0.5:
+        while time.thread_time() < 0.25:
             sum(range(1000))
         ready.set()
         while not stop.is_set():
@@ -58,7 +60,7 @@ def test_threads_older_than_the_recording(program, python, tmp_path):
     (tmp_path / "site" / "sitecustomize.py").write_text(OLD_THREAD)
     path = script(
         tmp_path,
-        "import sys, time\nend = time.monotonic() + 0.5\nwhile time.monotonic() < end:\n    sum(range(1000))\n"
+        "import sys, time\nend = time.thread_time() + 0.1\nwhile time.thread_time() < end:\n    sum(range(1000))\n"
         "thread, stop = sys.old\nstop.set()\nthread.join()\nprint(thread.is_alive())\n",
     )
     result = same(python, [path], tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
@@ -66,8 +68,9 @@ def test_threads_older_than_the_recording(program, python, tmp_path):
     samples = named(it, "old_thread")
     assert samples, "not sampled"
     thread = samples[0][0]
-    assert sum(cpu for _, _, cpu, _, _ in samples) < 0.48e9, "CPU from before the recording"
-    assert it.thread_ends.get(thread, (0, 0))[1] > 0.5e9, "no end, or not all of its CPU"
+    whole = it.thread_ends.get(thread, (0, 0))[1]
+    assert whole > 0.25e9, "no end, or not all of its CPU"
+    assert whole - sum(cpu for _, _, cpu, _, _ in samples) > 0.24e9, "CPU from before the recording"
 
 
 ENDING = """
@@ -104,11 +107,13 @@ def test_an_end_with_threads_that_run(program, python, last, tmp_path):
 
 def test_a_first_thread_that_ends_first(program, python, tmp_path):
     """The kernel shows a zombie; the others live, and are recorded to their end."""
-    result = same(python, [str(TARGETS / "leaderless.py")], tmp_path)
+    script = str(TARGETS / "leaderless.py")
+    expected = plain(python, [script, "0"], tmp_path)
+    result = same(python, [script, "2.2"], tmp_path, expected=expected)
     assert result.status == 7
     it = capture.read(capture_of(result))
     assert len(it.samples) == it.agent_samples, "taken for dead"
-    assert max(s[1] for s in named(it, "work")) > 3.5e9
+    assert max(s[1] for s in named(it, "work")) > 1.5e9  # the collector has looked since, and more than once
 
 
 @ROOT_ONLY
@@ -119,7 +124,8 @@ def test_pid_namespaces(program, python, tmp_path):
     child = script(
         tmp_path,
         "import os, sys, time\nassert os.getpid() == 1\ndef inside():\n"
-        "    end = time.monotonic() + 3.5\n    while time.monotonic() < end:\n        sum(range(1000))\n"
+        "    end = time.monotonic() + float(sys.argv[1])\n    while time.monotonic() < end:\n"
+        "        sum(range(300000))\n        time.sleep(0.02)\n"
         "inside()\n",
         "child.py",
     )
@@ -127,10 +133,10 @@ def test_pid_namespaces(program, python, tmp_path):
         tmp_path,
         "import subprocess, sys, time\n"
         "children = []\nfor _ in range(2):\n"
-        "    children.append(subprocess.Popen(['unshare', '--pid', '--fork', sys.executable, %r]))\n"
-        "    time.sleep(0.5)\nprint([child.wait() for child in children])\n" % child,
+        "    children.append(subprocess.Popen(['unshare', '--pid', '--fork', sys.executable, %r, sys.argv[1]]))\n"
+        "    time.sleep(0.2)\nprint([child.wait() for child in children])\n" % child,
     )
-    result = same(python, [path], tmp_path)
+    result = same(python, [path, "2.2"], tmp_path, expected=plain(python, [path, "0"], tmp_path))
     it = capture.read(capture_of(result))
     inside = [i for i, p in enumerate(it.processes) if p and p.pid == 1]
     assert len(inside) == 2
@@ -141,7 +147,8 @@ def test_pid_namespaces(program, python, tmp_path):
 @pytest.mark.parametrize("how", ["prctl", "seccomp"])
 def test_a_sandbox_that_kills(program, python, how, tmp_path):
     """The program lives; the report says why it ends before the program does."""
-    result = same(python, [str(TARGETS / "sandboxed.py"), how], tmp_path)
+    args = [str(TARGETS / "sandboxed.py"), how]
+    result = same(python, args, tmp_path, expected=plain(python, args + ["quick"], tmp_path))
     assert result.status == 0, result
     it = capture.read(capture_of(result))
     assert it.process_ends[1][1] == IN_PART

@@ -1,4 +1,4 @@
-"""chain.py LIBRARY SECONDS: Python and native code that call each other in known ways.
+"""chain.py LIBRARY CPU-SECONDS: Python and native code that call each other in known ways.
 
 In turn: native code that holds the GIL (chain_outer by PyDLL), that drops it (by CDLL), that calls
 Python back, and the interpreter's own: sorted() with a key in Python, zlib.
@@ -58,8 +58,8 @@ def compress():
 
 
 def main():
-    end = time.perf_counter() + float(sys.argv[2])
-    while time.perf_counter() < end:
+    end = time.process_time() + float(sys.argv[2])
+    while time.process_time() < end:
         hold()
         drop()
         through()

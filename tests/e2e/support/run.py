@@ -186,7 +186,7 @@ def capture_of(result: Result) -> Path:
     return path
 
 
-def wait_until(test, timeout=30.0, what="the condition"):
+def wait_until(test, timeout=120.0, what="the condition"):
     """Polls; the only wait in the tests that is bounded by time."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:
