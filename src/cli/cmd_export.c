@@ -54,7 +54,7 @@ static int cmd_export(const struct fah_command *cmd, int argc, char **argv)
 	if (!format)
 		return FAH_STATUS_USAGE;
 	status = fah_open_capture(&opened, "export", path);
-	return status ? status : fah_export_to(&opened, format, &view, out);
+	return status ? status : fah_export_to(&opened, format, &view, out, stderr);
 }
 
 static const char *const examples[] = {

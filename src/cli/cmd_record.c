@@ -1,5 +1,5 @@
 /*
- * cmd_record.c - record a command: py-spy record's place and letters.
+ * cmd_record.c - record a command, with py-spy record's place and letters.
  *
  * The command runs as itself: its streams, its signals and its status are its own, and nothing of
  * ours is on stdout. All is always recorded (children, native frames, idle threads); the letters
@@ -10,8 +10,8 @@
 #include "cli/cli.h"
 #include "cli/invoke.h"
 #include "cli/progress.h"
+#include "cli/record_output.h"
 #include "cli/subject.h"
-#include "cli/record_result.h"
 #include "collect/run.h"
 #include "core/err.h"
 
@@ -28,42 +28,38 @@
 
 enum {
 	OPT_OUTPUT = 1,
+	OPT_FORMAT,
 	OPT_RATE,
 	OPT_DURATION,
-	OPT_BUDGET,
 	OPT_KILL,
+	OPT_KEEP,
+	OPT_BUDGET,
 	OPT_QUIET,
-	OPT_PID,
 	OPT_SUBPROCESSES,
-	OPT_NATIVE,
-	OPT_THREADS,
-	OPT_GIL,
-	OPT_IDLE,
-	OPT_FUNCTION,
+	OPT_PID,
 };
 
 static const struct fah_option options[] = {
 	{OPT_OUTPUT, "output", "o", "FILE", "the result (default: ./<name>-<pid>.fah)"},
+	{OPT_FORMAT, "format", "f", "FORMAT",
+	 "the result is an export; also where FILE ends as one of its files"},
 	{OPT_RATE, "rate", "r", "HZ",
 	 "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
 	{OPT_DURATION, "duration", "d", "SECONDS",
 	 "end the recording after that; the program goes on"},
 	{OPT_KILL, "kill", NULL, NULL, "when the recording ends before the program, end that too"},
+	{OPT_KEEP, "keep", NULL, NULL, "keep the capture beside an export"},
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
 	 "what profiling may cost, in percent of a core: lowers the rate where it must"},
 	{OPT_QUIET, "quiet", "q", NULL, "nothing of ours on stderr but errors"},
 	{OPT_SUBPROCESSES, "subprocesses", "s", NULL, "children too: they always are"},
-	{OPT_NATIVE, "native", "n", NULL, "native frames too: they always are"},
-	{OPT_THREADS, "threads", "t", NULL, "threads apart: they always are"},
-	{OPT_GIL, "gil", "g", NULL, "only threads that hold the GIL, in what an export shows"},
-	{OPT_IDLE, "idle", "i", NULL, "waiting threads too: they always are"},
-	{OPT_FUNCTION, "function", "F", NULL, "by function, not by line, in what an export shows"},
+	FAH_VIEW_OPTIONS,
 	{OPT_PID, "pid", "p", "PID", "attach to a running process: not yet"},
 	{0},
 };
 
 struct job {
-	const char *output;
+	struct fah_record_output output;
 	double rate, duration, budget;
 	bool kill, quiet;
 	char *const *argv; /* the command */
@@ -108,9 +104,17 @@ static bool parse_seconds(const char *text, double *ret)
 
 static int take_option(struct job *job, int option, const char *value)
 {
+	if (fah_view_option(&job->output.view, option, value))
+		return 0;
 	switch (option) {
 	case OPT_OUTPUT:
-		job->output = value;
+		job->output.file = value;
+		return 0;
+	case OPT_FORMAT:
+		job->output.format_name = value;
+		return 0;
+	case OPT_KEEP:
+		job->output.keep = true;
 		return 0;
 	case OPT_RATE:
 		if (!fah_parse_rate(value, &job->rate))
@@ -170,7 +174,7 @@ static int parse(struct job *job, const struct fah_command *cmd, int argc, char 
 
 static int run(const struct job *job, struct fah_progress *progress, struct fah_run_result *result)
 {
-	char name[NAME_MAX_BYTES], stem[NAME_MAX_BYTES + 2], cwd[PATH_BYTES], script[PATH_MAX] = "";
+	char cwd[PATH_BYTES], script[PATH_MAX] = "";
 	const char *file;
 	/* clang-format off */
 	const char *meta[] = {
@@ -184,8 +188,8 @@ static int run(const struct job *job, struct fah_progress *progress, struct fah_
 	struct fah_run_options opt = {
 		.argv = job->argv,
 		.program = job->program,
-		.capture_path = job->output ? job->output : stem,
-		.add_pid = !job->output,
+		.capture_path = job->output.capture,
+		.add_pid = job->output.add_pid,
 		.rate = job->rate,
 		.budget = job->budget,
 		.duration = job->duration,
@@ -197,8 +201,6 @@ static int run(const struct job *job, struct fah_progress *progress, struct fah_
 	};
 	int err;
 
-	fah_subject_name(job->argv, name, sizeof(name));
-	snprintf(stem, sizeof(stem), "./%s", name);
 	if (!getcwd(cwd, sizeof(cwd)))
 		cwd[0] = 0;
 	fah_subject(job->argv, &file);
@@ -216,18 +218,48 @@ static int run(const struct job *job, struct fah_progress *progress, struct fah_
 	return 0;
 }
 
+/*
+ * The result is written when the recording ends, whatever the program does then (an export to
+ * stdout waits for it: that is where it writes). Into a file or a pipe nothing of ours goes as long
+ * as the program may write there.
+ */
+static void close_recording(struct job *job, struct fah_run_result *result)
+{
+	_cleanup_(fah_freep) char *text = NULL;
+	size_t len = 0;
+	FILE *words = open_memstream(&text, &len);
+	bool at_once = isatty(STDERR_FILENO) && !job->output.to_stdout;
+
+	if (!words) {
+		fah_fail_err(FAH_ERR_NOMEM, "record");
+		return fah_run_wait(result, job->kill);
+	}
+	if (job->output.to_stdout)
+		fah_run_wait(result, job->kill);
+	fah_record_output_finish(&job->output, result, words);
+	fclose(words);
+	if (at_once && !job->quiet && text)
+		fputs(text, stderr);
+	fah_run_wait(result, job->kill);
+	if (!at_once && !job->quiet && text)
+		fputs(text, stderr);
+}
+
 static int cmd_record(const struct fah_command *cmd, int argc, char **argv)
 {
-	struct job job = {0};
+	struct job job = {.output.view = FAH_VIEW_INIT};
 	_cleanup_(fah_freep) char *words = NULL;
+	char name[NAME_MAX_BYTES];
 	struct fah_progress progress;
 	struct fah_run_result result;
-	bool at_once;
 	int status = parse(&job, cmd, argc, argv);
 
 	if (status)
 		return status < 0 ? FAH_STATUS_OK : status;
-	status = fah_invoke_find(job.argv[0], job.program, sizeof(job.program));
+	fah_subject_name(job.argv, name, sizeof(name));
+	status = fah_record_output_set(&job.output, name);
+	if (!status)
+		status = fah_invoke_find(job.argv[0], job.program, sizeof(job.program));
 	if (status)
 		return status;
 	job.words = words = fah_invoke_words(cmd, argc, argv);
@@ -236,19 +268,15 @@ static int cmd_record(const struct fah_command *cmd, int argc, char **argv)
 	status = run(&job, &progress, &result);
 	if (status)
 		return status;
-	/* into a file or a pipe nothing of ours goes as long as the program may write there */
-	at_once = isatty(STDERR_FILENO);
-	if (at_once && !job.quiet)
-		fah_record_closing(&result);
-	fah_run_wait(&result, job.kill);
-	if (!at_once && !job.quiet)
-		fah_record_closing(&result);
+	close_recording(&job, &result);
 	return fah_invoke_status(result.wait_status);
 }
 
 static const char *const examples[] = {
 	"fixingahole record -- python script.py",
 	"record to script-<pid>.fah",
+	"fixingahole record -o x.prof --native --format speedscope -- python script.py",
+	"for https://www.speedscope.app",
 	"fixingahole record -o run.fah -r 1khz -d 30 -- python server.py",
 	"the first 30 seconds, a thousand samples a second",
 	NULL,
@@ -262,6 +290,10 @@ const struct fah_command fah_cmd_record = {
 		"Runs any command and samples all Python processes in it while they run: Python, "
 		"native and system code, and what threads wait for. The options are those of "
 		"py-spy record.\n\n"
+		"The result is a capture, for every view and export later; with --format, or a "
+		"FILE whose name ends as a format's files do, an export, and the capture only with "
+		"--keep. Native frames, waiting and threads are always recorded: -n, -t, -g, -i, "
+		"-F and --only say what an export shows.\n\n"
 		"The command keeps its input, output, signals and exit status; nothing of ours is "
 		"printed to stdout. On a terminal a line on stderr says how it goes.\n\n"
 		"Ctrl-C ends the recording and writes it; the program gets it too, and ends or "
@@ -269,6 +301,7 @@ const struct fah_command fah_cmd_record = {
 		"ends, and the program goes on (--kill: it is ended, by SIGTERM and, 5 seconds "
 		"later, by SIGKILL).",
 	.options = options,
+	.formats = true,
 	.examples = examples,
 	.run = cmd_record,
 };

@@ -50,7 +50,7 @@ const struct fah_export *fah_export_choose(const char *command, const char *form
 }
 
 /* What the views can't show because the capture does not have it. */
-static void say_missing(const char *path, const struct fah_totals *t)
+static void say_missing(FILE *words, const char *path, const struct fah_totals *t)
 {
 	_cleanup_(fah_strbuf_release) struct fah_strbuf sb = FAH_STRBUF_INIT;
 
@@ -68,14 +68,14 @@ static void say_missing(const char *path, const struct fah_totals *t)
 	if (t->samples_lost)
 		fah_strbuf_addf(&sb, ", %s samples", fah_num_count(t->samples_lost).s);
 	if (sb.len)
-		fprintf(stderr, "fixingahole: %s: missing are%s; the rest is exported\n", path,
+		fprintf(words, "fixingahole: %s: missing are%s; the rest is exported\n", path,
 			fah_strbuf_str(&sb) + 1);
 }
 
 FAH_DEFINE_FREEP(struct fah_stacks *, fah_stacks_free)
 
 /* 0 or an enum fah_err. */
-static int say_part(struct fah_profile *p, const struct fah_view *view)
+static int say_part(FILE *words, struct fah_profile *p, const struct fah_view *view)
 {
 	_cleanup_(fah_stacks_freep) struct fah_stacks *stacks = NULL;
 	struct fah_part part;
@@ -85,8 +85,7 @@ static int say_part(struct fah_profile *p, const struct fah_view *view)
 		err = fah_stacks_part(stacks, &part);
 	if (err < 0)
 		return err;
-	fprintf(stderr,
-		"fixingahole: %s: %s samples, %s of the run (95%% interval: ±%.1f points)\n",
+	fprintf(words, "fixingahole: %s: %s samples, %s of the run (95%% interval: ±%.1f points)\n",
 		view->only, fah_num_count(part.samples).s, fah_num_percent(part.share).s,
 		100 * part.interval);
 	return 0;
@@ -104,7 +103,7 @@ static int write_file(const struct fah_opened *s, const struct fah_export *forma
 }
 
 int fah_export_to(const struct fah_opened *s, const struct fah_export *format,
-		  const struct fah_view *view, const char *out)
+		  const struct fah_view *view, const char *out, FILE *words)
 {
 	bool to_stdout = !out || !strcmp(out, "-");
 	int err = 0;
@@ -112,9 +111,9 @@ int fah_export_to(const struct fah_opened *s, const struct fah_export *format,
 	if (to_stdout && format->binary && isatty(STDOUT_FILENO))
 		return fah_fail("%s is not text: write it to a file with -o x%s", format->name,
 				format->extensions[0]);
-	say_missing(s->path, fah_profile_totals(s->profile));
+	say_missing(words, s->path, fah_profile_totals(s->profile));
 	if (view->only)
-		err = say_part(s->profile, view);
+		err = say_part(words, s->profile, view);
 	if (err == FAH_ERR_USAGE)
 		return fah_fail("no function '%s' in this capture; functions have their qualified "
 				"names (Class.name), and file.py:name says which of several",

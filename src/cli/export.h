@@ -45,10 +45,10 @@ const struct fah_export *fah_export_choose(const char *command, const char *form
 
 /*
  * Write the profile to out: NULL or "-": stdout; else a regular file, replaced when all is written.
- * What is missing of the capture is said on stderr; with view->only, that part's samples, share and
+ * What is missing of the capture is said in words; with view->only, that part's samples, share and
  * interval as well. 0, or an exit status after printing one line.
  */
 int fah_export_to(const struct fah_opened *s, const struct fah_export *format,
-		  const struct fah_view *view, const char *out);
+		  const struct fah_view *view, const char *out, FILE *words);
 
 #endif

@@ -510,6 +510,7 @@ void fah_run_wait(struct fah_run_result *result, bool end_it)
 		if (sigtimedwait(&signals, &si, &pause) > 0)
 			forward(result->pid, &si);
 	}
+	result->ending = FAH_ENDED_PROGRAM;
 	sigaction(SIGCHLD, &old_child, NULL);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }

@@ -86,7 +86,7 @@ def test_duration_ends_the_recording_not_the_program(program, python, tmp_path):
     )
     # the test clock, so that a busy machine has samples as well
     env = {"FIXINGAHOLE_TEST_HZ": "500"}
-    result = record(python, ["it.py"], tmp_path, ["-d", "1.5", "-o", "x.fah"], env=env)
+    result = record(python, ["it.py"], tmp_path, ["-d", "1", "-o", "x.fah"], env=env)
     assert (result.status, result.out) == (7, "ready\nstill here\n"), result
     it = capture.read(tmp_path / "x.fah")
     assert it.complete and it.meta["stopped_by"] == "duration"
@@ -122,7 +122,7 @@ def test_interrupted_and_ended(program, some_python, tmp_path):
 
 def test_interrupted_and_going_on(program, some_python, tmp_path):
     """Once: the file is written while the program goes on. Twice: we are gone, it is not."""
-    words = [spin(tmp_path), "3", "stay"]
+    words = [spin(tmp_path), "2.5", "stay"]
     process = tool.start(command(some_python, words, ["-o", "x.fah"]), tmp_path, some_python)
     assert process.stdout.readline() == b"ready\n"
     os.killpg(process.pid, signal.SIGINT)
@@ -241,6 +241,61 @@ def test_an_existing_result_is_replaced_whole(program, system_python, tmp_path):
     assert os.listdir(str(tmp_path)) == ["x.fah"]
 
 
+def chains(text):
+    """Of folded stacks: what ends in each function, as tuples of names."""
+    lines = [line.rsplit(" ", 1)[0] for line in text.splitlines()]
+    return {tuple(frame.split(" (")[0] for frame in line.split(";")) for line in lines}
+
+
+def test_an_export_is_the_result(program, python, tmp_path):
+    """By -f or by the name's end; the capture is kept where that is asked for."""
+    path = spin(tmp_path)
+    result = record(python, [path, "0.3"], tmp_path, ["-o", "x.prof", "-n", "-s", "-f", "raw", "-F"])
+    assert (result.status, result.out) == (0, "ready\ndone\n"), result
+    assert sorted(os.listdir(str(tmp_path))) == ["spin.py", "x.prof"]
+    found = chains((tmp_path / "x.prof").read_text())
+    assert any("work" in chain[1:] for chain in found), found
+    assert any(chain[0] == "_start" for chain in found), "no native frames"
+    assert "x.prof" in result.err and ".fah" not in result.err, result
+
+
+def test_an_export_with_its_capture(program, system_python, tmp_path):
+    path = spin(tmp_path)
+    options = ["-o", "out.d/x.folded", "--keep", "-F", "--only", "work"]
+    (tmp_path / "out.d").mkdir()
+    (tmp_path / "out.d" / "x.folded").write_text("old")
+    result = record(system_python, [path, "0.3"], tmp_path, options)
+    assert result.status == 0 and "±" in result.err, result
+    assert {chain[0] for chain in chains((tmp_path / "out.d" / "x.folded").read_text())} == {"work"}
+    assert "work" in names(tmp_path / "out.d" / "x.fah")
+    assert sorted(os.listdir(str(tmp_path / "out.d"))) == ["x.fah", "x.folded"]
+
+
+def test_an_export_named_by_us(program, system_python, tmp_path):
+    result = record(system_python, [spin(tmp_path), "0.3"], tmp_path, ["-f", "folded", "-q"])
+    assert (result.status, result.err) == (0, ""), result
+    assert "work" in only(tmp_path, "spin-*").read_text()
+    assert re.fullmatch(r"spin-\d+\.folded", only(tmp_path, "spin-*").name)
+
+
+def test_an_export_to_stdout_stands_behind_the_program(program, system_python, tmp_path):
+    words = [spin(tmp_path), "1"]
+    options = ["-f", "folded", "-o", "-", "-d", "0.6"]
+    env = {"TMPDIR": str(tmp_path)}
+    result = record(system_python, words, tmp_path, options, env=env)
+    assert result.status == 0 and result.out.startswith("ready\ndone\n<module> ("), result
+    assert os.listdir(str(tmp_path)) == ["spin.py"]
+
+
+def test_an_export_that_fails_leaves_the_capture(program, system_python, tmp_path):
+    words = [spin(tmp_path), "0.2"]
+    result = record(system_python, words, tmp_path, ["-o", "x.folded", "--only", "absent"])
+    assert (result.status, result.out) == (0, "ready\ndone\n"), result
+    kept = only(tmp_path, "x.folded-*.fah")
+    assert "absent" in result.err and kept.name in result.err, result
+    assert not (tmp_path / "x.folded").exists() and "work" in names(kept)
+
+
 @pytest.mark.parametrize(
     "words, status, said",
     [
@@ -263,6 +318,11 @@ def test_an_existing_result_is_replaced_whole(program, system_python, tmp_path):
         (["-o", "pipe", "--", "touch", "ran"], 2, "pipe"),
         (["-o", "no/such", "--", "touch", "ran"], 2, "no/such"),
         (["-o", "text/x", "--", "touch", "ran"], 2, "text/x"),
+        (["-o", "-", "--", "touch", "ran"], 2, "-f"),
+        (["-f", "nonsense", "--", "touch", "ran"], 2, "folded"),
+        (["-f", "folded", "-o", "link", "--", "touch", "ran"], 2, "link"),
+        (["-f", "folded", "-o", "no/such", "--", "touch", "ran"], 2, "no/such"),
+        (["-o", "x.folded", "--keep", "--", "touch", "ran"], 2, "x.fah"),
     ],
 )
 def test_refused(program, words, status, said, tmp_path):
@@ -273,6 +333,7 @@ def test_refused(program, words, status, said, tmp_path):
     (tmp_path / "garbage").chmod(0o755)
     (tmp_path / "link").symlink_to("text")
     (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "x.fah").symlink_to("text")
     os.mkfifo(str(tmp_path / "pipe"))
     refused(["record"] + words, tmp_path, status, said)
     assert (tmp_path / "text").read_text() == "text\n"

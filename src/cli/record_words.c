@@ -1,0 +1,73 @@
+/* record_words.c - see record_words.h. */
+#include "cli/record_words.h"
+
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "base/strbuf.h"
+#include "base/term.h"
+#include "cli/cli.h"
+#include "report/closing.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static void say_totals(struct fah_text *t, const struct fah_profile *p)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf sb = FAH_STRBUF_INIT;
+	const struct fah_totals *totals = fah_profile_totals(p);
+	size_t n;
+
+	fah_profile_processes(p, &n);
+	fah_strbuf_addf(&sb, "%s recorded", fah_num_seconds(totals->wall_s).s);
+	if (n > 1)
+		fah_strbuf_addf(&sb, ", %s processes", fah_num_count(n).s);
+	fah_strbuf_addf(&sb, ": %s sample%s at %s of CPU time", fah_num_count(totals->samples).s,
+			totals->samples == 1 ? "" : "s", fah_num_hz(totals->rate_reached).s);
+	if (totals->rate_asked > 0)
+		fah_strbuf_addf(&sb, " (%s asked)", fah_num_hz(totals->rate_asked).s);
+	fah_strbuf_addf(&sb, ", %s dropped.", fah_num_count(totals->drops).s);
+	fah_text_wrap(t, fah_strbuf_str(&sb));
+}
+
+void fah_record_say_samples(FILE *out, const struct fah_profile *p)
+{
+	struct fah_report_options o = {
+		.width = fah_term_width(STDERR_FILENO),
+		.utf8 = fah_term_utf8(),
+	};
+	struct fah_text t;
+
+	fah_text_init(&t, out, &o);
+	fah_closing_refused(&t, p);
+	if (fah_profile_totals(p)->samples)
+		say_totals(&t, p);
+	else
+		fah_closing_empty(&t, p);
+	fah_closing_end(&t, p);
+	fah_text_finish(&t);
+}
+
+/* A path on a line of its own, never broken: it is there to be copied. */
+static void say_path(FILE *out, const char *head, const char *path, const char *tail)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	fah_strbuf_add_printable(&sb, path, strlen(path));
+	fprintf(out, "%s%s%s\n", head, fah_strbuf_str(&sb), tail);
+}
+
+void fah_record_say_capture(FILE *out, const char *path)
+{
+	say_path(out, "Capture: ", path, "");
+	say_path(out,
+		 fah_command_find("flame") ? "Next: fixingahole flame " : "Next: fixingahole tree ",
+		 path, "");
+}
+
+void fah_record_say_export(FILE *out, const char *path, const struct fah_export *format)
+{
+	char tail[128];
+
+	snprintf(tail, sizeof(tail), " (%s)", format->name);
+	say_path(out, "Result: ", path, tail);
+}
