@@ -2,7 +2,7 @@
 #include "base/cleanup.h"
 #include "base/term.h"
 #include "cli/cli.h"
-#include "cli/open.h"
+#include "cli/export.h"
 #include "core/err.h"
 #include "model/calltree.h"
 #include "report/calls.h"
@@ -14,29 +14,31 @@
 #define MIN_DEFAULT 0.01
 #define DEPTH_DEFAULT 100
 
-enum { OPT_MIN = 1, OPT_DEPTH, OPT_SELF_LESS, OPT_NATIVE, OPT_JSON };
+enum { OPT_MIN = 1, OPT_DEPTH, OPT_SELF_LESS, OPT_JSON };
 
 static const struct fah_option options[] = {
 	{OPT_MIN, "min", NULL, "PERCENT", "leave out calls with less than this of the run (1)"},
 	{OPT_DEPTH, "depth", NULL, "N", "leave out calls that stand deeper (100)"},
 	{OPT_SELF_LESS, "self-less", NULL, NULL, "leave out calls that only pass on to one other"},
-	{OPT_NATIVE, "native", "n", NULL, "also list native functions, between those of Python"},
 	{OPT_JSON, "json", NULL, NULL, "all calls with all their numbers, as JSON"},
+	FAH_TREE_OPTIONS,
 	{0},
 };
 
 FAH_DEFINE_FREEP(struct fah_calltree *, fah_calltree_free)
+FAH_DEFINE_FREEP(struct fah_stacks *, fah_stacks_free)
 
 struct wanted {
 	const char *path;
 	struct fah_calls_options calls;
-	struct fah_calltree_options tree;
+	struct fah_view view;
 	bool json;
 };
 
 static int show(const struct wanted *w)
 {
 	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
+	_cleanup_(fah_stacks_freep) struct fah_stacks *stacks = NULL;
 	_cleanup_(fah_calltree_freep) struct fah_calltree *tree = NULL;
 	struct fah_report_options o = {
 		.width = fah_term_width(STDOUT_FILENO),
@@ -47,7 +49,11 @@ static int show(const struct wanted *w)
 
 	if (status != FAH_STATUS_OK)
 		return status;
-	err = fah_calltree_new(opened.profile, &w->tree, &tree);
+	err = fah_stacks_new(opened.profile, &w->view, &stacks);
+	if (err == FAH_ERR_USAGE)
+		return fah_fail_only(&w->view);
+	if (err == 0)
+		err = fah_calltree_new(stacks, false, &tree);
 	if (err == 0)
 		err = w->json ? fah_report_calls_json(stdout, opened.profile, tree)
 			      : fah_report_calls(stdout, opened.profile, tree, &w->calls, &o);
@@ -56,13 +62,18 @@ static int show(const struct wanted *w)
 
 static int cmd_tree(const struct fah_command *cmd, int argc, char **argv)
 {
-	struct wanted w = {.calls = {.min = MIN_DEFAULT, .depth = DEPTH_DEFAULT}};
+	struct wanted w = {
+		.calls = {.min = MIN_DEFAULT, .depth = DEPTH_DEFAULT},
+		.view = FAH_TREE_INIT,
+	};
 	struct fah_args a;
 	double percent;
 	int arg;
 
 	fah_args_init(&a, cmd, argc, argv);
 	while ((arg = fah_args_next(&a)) != FAH_ARG_END) {
+		if (fah_view_option(&w.view, arg, a.value))
+			continue;
 		switch (arg) {
 		case OPT_MIN:
 			if (!fah_parse_share(a.value, &percent))
@@ -77,9 +88,6 @@ static int cmd_tree(const struct fah_command *cmd, int argc, char **argv)
 			break;
 		case OPT_SELF_LESS:
 			w.calls.self_less = true;
-			break;
-		case OPT_NATIVE:
-			w.tree.others = true;
 			break;
 		case OPT_JSON:
 			w.json = true;
@@ -113,7 +121,7 @@ static const char *const examples[] = {
 
 const struct fah_command fah_cmd_tree = {
 	.name = "tree",
-	.usage = "CAPTURE [--min PERCENT] [--depth N] [--self-less] [-n] [--json]",
+	.usage = "CAPTURE [--min PERCENT] [--depth N] [--self-less] [OPTIONS]",
 	.summary = "print who called what, and what it took",
 	.description =
 		"Prints the call tree of a capture, the dearest calls first: the share of the run "

@@ -26,8 +26,20 @@ bool fah_view_option(struct fah_view *view, int option, const char *value)
 	case FAH_OPT_ONLY:
 		view->only = value;
 		return true;
+	case FAH_OPT_BUSY:
+		view->idle = false;
+		return true;
+	case FAH_OPT_LINES:
+		return view->lines = true;
 	}
 	return false;
+}
+
+int fah_fail_only(const struct fah_view *view)
+{
+	return fah_fail("no function '%s' in this capture; functions have their qualified names "
+			"(Class.name), and file.py:name says which of several",
+			view->only);
 }
 
 const struct fah_export *fah_export_choose(const char *command, const char *format, const char *out)
@@ -115,9 +127,7 @@ int fah_export_to(const struct fah_opened *s, const struct fah_export *format,
 	if (view->only)
 		err = say_part(words, s->profile, view);
 	if (err == FAH_ERR_USAGE)
-		return fah_fail("no function '%s' in this capture; functions have their qualified "
-				"names (Class.name), and file.py:name says which of several",
-				view->only);
+		return fah_fail_only(view);
 	if (err == 0)
 		err = to_stdout ? fah_export_write(format, s->profile, view, stdout)
 				: write_file(s, format, view, out);

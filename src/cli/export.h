@@ -14,27 +14,43 @@ enum {
 	FAH_OPT_IDLE,
 	FAH_OPT_FUNCTION,
 	FAH_OPT_ONLY,
+	FAH_OPT_BUSY,
+	FAH_OPT_LINES,
 };
-#define FAH_VIEW_OPTIONS \
+/* clang-format off */
+#define FAH_VIEW_FRAMES \
 	{FAH_OPT_NATIVE, "native", "n", NULL, "show native frames, between Python's"}, \
-		{FAH_OPT_THREADS, "threads", "t", NULL, \
-		 "stacks begin with their thread, which then has its own time"}, \
-		{FAH_OPT_GIL, "gil", "g", NULL, \
-		 "only where the thread held the interpreter's lock"}, \
-		{FAH_OPT_IDLE, "idle", "i", NULL, "also where threads waited, and what for"}, \
-		{FAH_OPT_FUNCTION, "function", "F", NULL, "frames by function, not by line"}, \
-	{ \
-		FAH_OPT_ONLY, "only", NULL, "FUNC", \
-			"only what runs below this function: name, Class.name, file.py:name" \
-	}
+	{FAH_OPT_THREADS, "threads", "t", NULL, \
+	 "stacks begin with their thread, which then has its own time"}, \
+	{FAH_OPT_GIL, "gil", "g", NULL, "only where the thread held the interpreter's lock"}, \
+	{FAH_OPT_ONLY, "only", NULL, "FUNC", \
+	 "only what runs below this function: name, Class.name, file.py:name"}
+#define FAH_VIEW_OPTIONS \
+	FAH_VIEW_FRAMES, \
+	{FAH_OPT_IDLE, "idle", "i", NULL, "also where threads waited, and what for"}, \
+	{FAH_OPT_FUNCTION, "function", "F", NULL, "frames by function, not by line"}
+/* Of views for people, which show all of the run's time, by function, unless they are asked not to:
+ * they begin with FAH_TREE_INIT. */
+#define FAH_TREE_OPTIONS \
+	FAH_VIEW_FRAMES, \
+	{FAH_OPT_BUSY, "busy", "b", NULL, "without the time in which threads waited"}, \
+	{FAH_OPT_LINES, "lines", "l", NULL, "calls are told apart by line, not only by function"}
+/* clang-format on */
 
 /* How a view begins, before options: frames by line. */
 #define FAH_VIEW_INIT \
 	{ \
 		.lines = true \
 	}
+#define FAH_TREE_INIT \
+	{ \
+		.idle = true \
+	}
 /* One of the above, with args->value: false where it is none of them. */
 bool fah_view_option(struct fah_view *view, int option, const char *value);
+
+/* The line for FAH_ERR_USAGE of fah_stacks_new: view->only is the name of nothing. */
+int fah_fail_only(const struct fah_view *view);
 
 /*
  * The format that -f names or else that out's name ends with; NULL after printing one line that

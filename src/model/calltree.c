@@ -1,51 +1,108 @@
 /*
- * calltree.c - nodes merged by function into a tree of calls.
+ * calltree.c - the paths of a view with their seconds, added up from the leaves to the root.
  *
- * Callers stand before their callees in both arrays, so two passes do it all, without recursion:
- * forwards to merge, backwards to add up.
+ * Callers stand before their callees, so one pass backwards does it, without recursion.
  */
 #include "model/calltree.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
-#include "base/map.h"
-#include "capture/words.h"
 #include "core/err.h"
 #include "model/internal.h"
 
 #include <math.h>
 
 struct making {
-	const struct fah_profile *p;
 	struct fah_calltree *t;
-	size_t cap;
-	struct fah_map by_caller; /* caller, function, kind, reason -> call */
-	uint32_t *of_node;	  /* the call of each node */
-	bool *no_python;	  /* by node: neither it nor a caller is Python's */
+	size_t cap; /* of calls, all of which are zero from n on */
+	bool failed;
 };
 
-/* The callee of a call; made where there is none yet. UINT32_MAX: no memory. */
-static uint32_t callee(struct making *m, uint32_t caller, uint32_t function, uint32_t kind,
-		       uint32_t reason)
+/* Room for calls up to i; false: no memory. */
+static bool room(struct making *m, size_t i)
+{
+	while (i >= m->cap) {
+		size_t cap = m->cap;
+
+		if (!fah_room(&m->t->calls, cap, &m->cap, sizeof(*m->t->calls))) {
+			m->failed = true;
+			return false;
+		}
+		memset(m->t->calls + cap, 0, (m->cap - cap) * sizeof(*m->t->calls));
+	}
+	return true;
+}
+
+static void add_sight(void *context, const struct fah_sight *sight)
+{
+	const struct fah_moment *moment = sight->moment;
+	struct making *m = context;
+	struct fah_times *self;
+
+	if (!room(m, sight->path))
+		return;
+	self = &m->t->calls[sight->path].self;
+	m->t->calls[sight->path].samples += !moment->is_wait;
+	if (moment->is_wait) {
+		self->waiting += moment->seconds;
+		return;
+	}
+	self->system += moment->system;
+	*((moment->flags & FAH_IN_MASK) == FAH_IN_NATIVE ? &self->native : &self->python) +=
+		moment->seconds - moment->system;
+}
+
+static void name_paths(struct fah_calltree *t, const struct fah_path *paths)
+{
+	t->calls[0].kind = FAH_CALL_ALL;
+	for (size_t i = 1; i < t->n; i++) {
+		struct fah_call *c = &t->calls[i];
+
+		c->kind = FAH_CALL_FRAME;
+		c->frame = paths[i].frame;
+		c->parent = paths[i].parent;
+		c->depth = t->calls[c->parent].depth + 1;
+		if (c->depth > t->max_depth)
+			t->max_depth = c->depth;
+	}
+}
+
+/* Move seconds from a call's own time to a leaf below it. */
+static void split(struct making *m, uint32_t caller, enum fah_call_kind kind, double seconds)
 {
 	struct fah_calltree *t = m->t;
-	uint32_t *slot =
-		fah_map_put(&m->by_caller, fah_key_u32x4(caller, function, kind, reason), NULL);
-	struct fah_call *c;
+	struct fah_call *leaf, *from;
 
-	if (!slot)
-		return UINT32_MAX;
-	if (*slot)
-		return *slot;
-	if (!fah_room(&t->calls, t->n, &m->cap, sizeof(*t->calls)))
-		return UINT32_MAX;
-	c = &t->calls[t->n];
-	*c = (struct fah_call){.function = function, .kind = kind, .reason = reason};
-	c->parent = caller;
-	c->depth = t->calls[caller].depth + 1;
-	if (c->depth > t->max_depth)
-		t->max_depth = c->depth;
-	return *slot = (uint32_t)t->n++;
+	if (!(seconds > 0) || !room(m, t->n))
+		return;
+	leaf = &t->calls[t->n++];
+	from = &t->calls[caller];
+	leaf->kind = kind;
+	leaf->parent = caller;
+	leaf->depth = from->depth + 1;
+	if (leaf->depth > t->max_depth)
+		t->max_depth = leaf->depth;
+	if (kind == FAH_CALL_NATIVE) {
+		leaf->self.native = seconds;
+		from->self.native = 0;
+	} else {
+		leaf->self.system = seconds;
+		from->self.system = 0;
+	}
+}
+
+static void split_all(struct making *m)
+{
+	size_t n = m->t->n;
+
+	for (uint32_t i = 1; i < n; i++) {
+		const struct fah_call c = m->t->calls[i]; /* the array may move */
+		uint32_t kind = m->t->frames[c.frame].kind;
+
+		if (kind == FAH_FRAME_PYTHON)
+			split(m, i, FAH_CALL_NATIVE, c.self.native);
+		if (kind <= FAH_FRAME_RUNTIME)
+			split(m, i, FAH_CALL_SYSTEM, c.self.system);
+	}
 }
 
 static void add(struct fah_times *to, const struct fah_times *more)
@@ -56,117 +113,34 @@ static void add(struct fah_times *to, const struct fah_times *more)
 	to->waiting += more->waiting;
 }
 
-/*
- * The call of node i. What stands above a stack's first Python frame, the start of the program or
- * of the thread, is not there in stacks that were read from outside: left out, both are one tree.
- * Stacks with no Python frame at all stay whole.
- */
-static uint32_t call_of(struct making *m, const struct fah_calltree_options *o, uint32_t i)
+static double ran(const struct fah_times *t)
 {
-	const struct fah_profile *p = m->p;
-	const struct fah_node *node = &p->nodes[i];
-	bool python = fah_is_python(p, node->function);
-
-	if (!python && !o->others)
-		return m->of_node[node->parent];
-	m->no_python[i] = !python && m->no_python[node->parent];
-	return callee(m, python && m->no_python[node->parent] ? 0 : m->of_node[node->parent],
-		      p->canonical[node->function], FAH_CALL_FUNCTION, 0);
+	return t->python + t->native + t->system;
 }
 
-static int merge(struct making *m, const struct fah_calltree_options *o)
+static void add_up(struct fah_calltree *t, const struct fah_totals *totals, bool own)
 {
-	const struct fah_profile *p = m->p;
+	double on_cpu;
 
-	m->no_python[0] = true;
-	for (uint32_t i = 0; i < p->n_nodes; i++) {
-		const struct fah_node_cost *cost = &p->costs[i];
-		struct fah_times times = {
-			.python = cost->seconds[FAH_IN_PYTHON],
-			.native = cost->seconds[FAH_IN_NATIVE],
-			.system = cost->seconds[FAH_IN_SYSTEM],
-			.waiting = cost->waiting,
-		};
-		uint32_t call = i ? call_of(m, o, i) : 0;
-
-		m->of_node[i] = call;
-		if (call == 0 && (fah_times_sum(&times) > 0 || cost->samples))
-			call = callee(m, 0, 0, FAH_CALL_NO_STACK, 0);
-		if (call == UINT32_MAX)
-			return FAH_ERR_NOMEM;
-		add(&m->t->calls[call].self, &times);
-		m->t->calls[call].samples += cost->samples;
-	}
-	return 0;
-}
-
-/* Move seconds from a call's own time to a leaf below it. */
-static int split(struct making *m, uint32_t call, uint32_t kind, uint32_t reason, double seconds)
-{
-	uint32_t leaf;
-	struct fah_times part = {0}, *from;
-
-	if (!(seconds > 0))
-		return 0;
-	leaf = callee(m, call, 0, kind, reason);
-	if (leaf == UINT32_MAX)
-		return FAH_ERR_NOMEM;
-	*(kind == FAH_CALL_NATIVE   ? &part.native
-	  : kind == FAH_CALL_SYSTEM ? &part.system
-				    : &part.waiting) = seconds;
-	add(&m->t->calls[leaf].self, &part);
-	from = &m->t->calls[call].self;
-	from->native -= part.native;
-	from->system -= part.system;
-	from->waiting -= part.waiting;
-	if (from->waiting < 1e-9) /* the reasons add up to it but for their rounding */
-		from->waiting = 0;
-	return 0;
-}
-
-static int split_all(struct making *m)
-{
-	const struct fah_profile *p = m->p;
-	size_t n = m->t->n;
-	int err = 0;
-
-	for (size_t i = 0; err == 0 && i < p->n_waits; i++) {
-		uint32_t call = m->of_node[p->waits[i].node];
-
-		if (call == 0) /* what has no stack stays with its like */
-			continue;
-		err = split(m, call, FAH_CALL_WAITING, p->waits[i].reason, p->waits[i].seconds);
-	}
-	for (uint32_t i = 1; err == 0 && i < n; i++) {
-		const struct fah_call c = m->t->calls[i]; /* the array may move */
-
-		if (c.kind != FAH_CALL_FUNCTION)
-			continue;
-		if (fah_is_python(p, c.function))
-			err = split(m, i, FAH_CALL_NATIVE, 0, c.self.native);
-		if (err == 0)
-			err = split(m, i, FAH_CALL_SYSTEM, 0, c.self.system);
-	}
-	return err;
-}
-
-static void add_up(struct fah_calltree *t, const struct fah_totals *totals)
-{
 	for (size_t i = t->n; i--;) {
 		struct fah_call *c = &t->calls[i];
-		double ran;
 
 		add(&c->total, &c->self);
 		if (i) {
 			add(&t->calls[c->parent].total, &c->total);
 			t->calls[c->parent].samples += c->samples;
 		}
+	}
+	t->whole_s = own ? fah_times_sum(&t->calls[0].total) : totals->wall_s;
+	on_cpu = own ? ran(&t->calls[0].total) : totals->on_cpu_s;
+	for (size_t i = 0; i < t->n; i++) {
+		struct fah_call *c = &t->calls[i];
+
 		/* As of functions (charge.c): what is idle is measured, not sampled. */
-		ran = fah_times_sum(&c->total) - c->total.waiting;
-		c->interval = totals->on_cpu_s > 0 && totals->wall_s > 0
-				      ? fah_share_interval(ran / totals->on_cpu_s,
+		c->interval = on_cpu > 0 && t->whole_s > 0
+				      ? fah_share_interval(ran(&c->total) / on_cpu,
 							   totals->effective_samples) *
-						totals->on_cpu_s / totals->wall_s
+						on_cpu / t->whole_s
 				      : 1;
 	}
 }
@@ -208,27 +182,33 @@ static int link_calls(struct fah_calltree *t)
 
 FAH_DEFINE_FREEP(struct fah_calltree *, fah_calltree_free)
 
-int fah_calltree_new(const struct fah_profile *p, const struct fah_calltree_options *o,
-		     struct fah_calltree **ret)
+int fah_calltree_new(struct fah_stacks *s, bool leaves, struct fah_calltree **ret)
 {
 	_cleanup_(fah_calltree_freep) struct fah_calltree *t = calloc(1, sizeof(*t));
-	_cleanup_(fah_freep) uint32_t *of_node = reallocarray(NULL, p->n_nodes, sizeof(*of_node));
-	_cleanup_(fah_freep) bool *no_python = calloc(p->n_nodes, sizeof(*no_python));
-	struct making m = {.p = p, .t = t, .of_node = of_node, .no_python = no_python};
-	int err;
+	const struct fah_profile *p = fah_stacks_profile(s);
+	enum fah_measure measure = fah_view_measure(fah_stacks_view(s));
+	const struct fah_path *paths;
+	struct making m = {.t = t};
+	size_t n_frames;
+	int err = 0;
 
-	if (!t || !of_node || !no_python || !fah_room(&t->calls, t->n, &m.cap, sizeof(*t->calls)))
+	if (!t)
 		return FAH_ERR_NOMEM;
-	t->calls[t->n++] = (struct fah_call){.kind = FAH_CALL_RUN};
-	t->wall_s = p->totals.wall_s;
-	err = merge(&m, o);
-	if (err == 0 && o->leaves)
-		err = split_all(&m);
-	fah_map_release(&m.by_caller);
-	if (err == 0) {
-		add_up(t, &p->totals);
-		err = link_calls(t);
-	}
+	for (uint32_t i = 0; err == 0 && i < p->n_threads; i++)
+		err = fah_stacks_visit(s, i, measure, add_sight, &m);
+	if (err < 0)
+		return err;
+	paths = fah_stacks_paths(s, &t->n);
+	t->frames = fah_stacks_frames(s, &n_frames);
+	if (!room(&m, t->n))
+		return FAH_ERR_NOMEM;
+	name_paths(t, paths);
+	if (leaves)
+		split_all(&m);
+	if (m.failed)
+		return FAH_ERR_NOMEM;
+	add_up(t, &p->totals, measure == FAH_OWN_TIME);
+	err = link_calls(t);
 	if (err == 0)
 		*ret = TAKE_PTR(t);
 	return err;
@@ -251,36 +231,48 @@ uint32_t fah_calltree_next(const struct fah_calltree *t, uint32_t i, bool skip)
 	return t->calls[i].sibling; /* of calls[0]: 0 */
 }
 
-void fah_call_name(struct fah_strbuf *sb, const struct fah_profile *p, const struct fah_call *c)
+enum fah_call_tone fah_call_tone(const struct fah_calltree *t, const struct fah_call *c)
 {
+	static const unsigned char tones[] = {
+		[FAH_FRAME_PYTHON] = FAH_TONE_PYTHON,  [FAH_FRAME_NATIVE] = FAH_TONE_NATIVE,
+		[FAH_FRAME_RUNTIME] = FAH_TONE_NATIVE, [FAH_FRAME_PROCESS] = FAH_TONE_OTHER,
+		[FAH_FRAME_THREAD] = FAH_TONE_OTHER,   [FAH_FRAME_WAIT] = FAH_TONE_WAITING,
+		[FAH_FRAME_EMPTY] = FAH_TONE_OTHER,
+	};
+
 	switch (c->kind) {
-	case FAH_CALL_RUN:
-		fah_strbuf_adds(sb, "all");
-		break;
 	case FAH_CALL_NATIVE:
-		fah_strbuf_adds(sb, "native");
-		break;
+		return FAH_TONE_NATIVE;
 	case FAH_CALL_SYSTEM:
-		fah_strbuf_adds(sb, "system");
-		break;
-	case FAH_CALL_WAITING:
-		fah_strbuf_addf(sb, "waiting: %s", fah_wait_words(c->reason));
-		break;
-	case FAH_CALL_NO_STACK:
-		fah_strbuf_adds(sb, "outside any Python frame");
-		break;
+		return FAH_TONE_SYSTEM;
+	case FAH_CALL_FRAME:
+		return tones[t->frames[c->frame].kind];
 	default:
-		fah_strbuf_adds(sb, fah_profile_function(p, c->function)->name);
+		return FAH_TONE_OTHER;
 	}
 }
 
-void fah_call_place(struct fah_strbuf *sb, const struct fah_profile *p, const struct fah_call *c)
+const char *fah_call_name(const struct fah_calltree *t, const struct fah_call *c)
 {
-	const struct fah_function *f = fah_profile_function(p, c->function);
+	switch (c->kind) {
+	case FAH_CALL_NATIVE:
+		return "native";
+	case FAH_CALL_SYSTEM:
+		return "system";
+	case FAH_CALL_FRAME:
+		return t->frames[c->frame].name;
+	default:
+		return "all";
+	}
+}
 
-	if (c->kind != FAH_CALL_FUNCTION || !*f->file)
+void fah_call_place(struct fah_strbuf *sb, const struct fah_calltree *t, const struct fah_call *c)
+{
+	const struct fah_frame *f = &t->frames[c->frame];
+
+	if (c->kind != FAH_CALL_FRAME || !*f->short_file)
 		return;
-	fah_strbuf_adds(sb, fah_basename(f->file));
-	if (f->kind == FAH_FUNCTION_PYTHON)
-		fah_strbuf_addf(sb, ":%u", f->first_line);
+	fah_strbuf_adds(sb, f->short_file);
+	if (f->kind == FAH_FRAME_PYTHON)
+		fah_strbuf_addf(sb, ":%u", f->line ? f->line : f->first_line);
 }

@@ -56,6 +56,10 @@ static void give_sample(void *context, const struct fah_sample_item *item, doubl
 						      : run_s * v->scales.run,
 	};
 
+	if ((item->flags & FAH_IN_MASK) == FAH_IN_SYSTEM)
+		m.system = m.seconds;
+	else if (item->system_ns)
+		m.system = m.seconds * (fah_time_ns(item->system_ns) / fah_time_ns(item->cpu_ns));
 	if (__builtin_expect(v->has_wait, 0))
 		give_waits_until(v, item->time_ns);
 	v->fn(v->context, &m);

@@ -15,6 +15,7 @@
 
 struct cached {
 	uint32_t stamp, path; /* path is that of the root of the thread where nothing is shown */
+	bool start;	      /* only native frames so far: the start of a program or thread */
 };
 
 struct fah_stacks {
@@ -56,26 +57,36 @@ static uint32_t step(struct fah_stacks *s, uint32_t parent, uint32_t frame)
 	return *slot;
 }
 
-/* The path of a node whose parent's is known. */
-static uint32_t extend(struct fah_stacks *s, uint32_t parent_path, const struct fah_node *node)
+/*
+ * The path of a node whose parent's is known. Native frames above the first Python frame are the
+ * start of the program or the thread. Stacks that were read from outside, as of waits, don't have
+ * them; so that both are one tree, they are left out wherever Python follows.
+ */
+static struct cached extend(struct fah_stacks *s, struct cached parent, const struct fah_node *node)
 {
-	bool begins = s->is_only && parent_path == FAH_NO_PATH;
+	bool begins = s->is_only && parent.path == FAH_NO_PATH;
+	bool python = fah_is_python(s->p, node->function);
+	struct cached c = {s->stamp, parent.path, parent.start && !python};
 
 	if (begins && !s->is_only[node->function])
-		return FAH_NO_PATH;
+		return c;
 	if (begins)
-		parent_path = s->root;
-	else if (!s->view.native && !fah_is_python(s->p, node->function))
-		return parent_path;
-	return step(
-		s, parent_path,
+		parent.path = s->root;
+	else if (!s->view.native && !python)
+		return c;
+	else if (python && parent.start)
+		parent.path = s->root;
+	c.start &= !begins;
+	c.path = step(
+		s, parent.path,
 		fah_frames_function(&s->frames, node->function, s->view.lines ? node->line : 0));
+	return c;
 }
 
 static uint32_t find_path(struct fah_stacks *s, uint32_t node)
 {
 	const struct fah_node *nodes = s->p->nodes;
-	uint32_t path;
+	struct cached c;
 	size_t n = 0;
 
 	for (; s->cache[node].stamp != s->stamp; node = nodes[node].parent) {
@@ -85,11 +96,9 @@ static uint32_t find_path(struct fah_stacks *s, uint32_t node)
 		}
 		s->up[n++] = node;
 	}
-	for (path = s->cache[node].path; n--;) {
-		path = extend(s, path, &nodes[s->up[n]]);
-		s->cache[s->up[n]] = (struct cached){s->stamp, path};
-	}
-	return path;
+	for (c = s->cache[node]; n--;)
+		s->cache[s->up[n]] = c = extend(s, c, &nodes[s->up[n]]);
+	return c.path;
 }
 
 /* Node 0, the root of all, is always known. */
@@ -104,7 +113,7 @@ static void begin_thread(struct fah_stacks *s, uint32_t thread)
 		s->root = step(s, 0, fah_frames_process(&s->frames, s->p->threads[thread].process));
 	if (s->view.threads)
 		s->root = step(s, s->root, fah_frames_thread(&s->frames, thread));
-	s->cache[0] = (struct cached){s->stamp, s->is_only ? FAH_NO_PATH : s->root};
+	s->cache[0] = (struct cached){s->stamp, s->is_only ? FAH_NO_PATH : s->root, true};
 }
 
 struct looker {

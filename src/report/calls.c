@@ -26,7 +26,6 @@ struct level {
 
 struct printing {
 	struct fah_text *t;
-	const struct fah_profile *p;
 	const struct fah_calltree *tree;
 	const struct fah_calls_options *c;
 	struct fah_strbuf prefix;
@@ -36,7 +35,7 @@ struct printing {
 
 static double share(const struct printing *pr, double seconds)
 {
-	return pr->tree->wall_s > 0 ? seconds / pr->tree->wall_s : 0;
+	return fah_calltree_share(pr->tree, seconds);
 }
 
 static double share_of(const struct printing *pr, uint32_t i)
@@ -146,8 +145,7 @@ static void put_name(struct printing *pr, const struct fah_call *c, bool passed,
 {
 	struct fah_strbuf raw = FAH_STRBUF_INIT, name = FAH_STRBUF_INIT;
 	struct fah_text *t = pr->t;
-	bool python = c->kind == FAH_CALL_FUNCTION &&
-		      fah_profile_function(pr->p, c->function)->kind == FAH_FUNCTION_PYTHON;
+	bool python = fah_call_tone(pr->tree, c) == FAH_TONE_PYTHON;
 	char count[24] = "";
 
 	if (times > 1)
@@ -157,15 +155,13 @@ static void put_name(struct printing *pr, const struct fah_call *c, bool passed,
 		columns -= t->o->utf8 ? 2 : 4;
 	}
 	columns = columns < 8 ? 8 : columns;
-	fah_call_name(&raw, pr->p, c);
-	fah_text_clean(&name, fah_strbuf_str(&raw));
+	fah_text_clean(&name, fah_call_name(pr->tree, c));
 	(python ? fah_utf8_cut_tail : fah_utf8_cut)(&t->line, fah_strbuf_str(&name), name.len,
 						    (size_t)columns, !t->o->utf8);
 	fah_strbuf_adds(&t->line, count);
 	columns -= (int)fah_utf8_width(fah_strbuf_str(&name), name.len);
-	fah_strbuf_truncate(&raw, 0);
 	fah_strbuf_truncate(&name, 0);
-	fah_call_place(&raw, pr->p, c);
+	fah_call_place(&raw, pr->tree, c);
 	fah_strbuf_adds(&name, raw.len ? "(" : "");
 	fah_text_clean(&name, fah_strbuf_str(&raw));
 	fah_strbuf_adds(&name, raw.len ? ")" : "");
@@ -224,7 +220,7 @@ static void put_chain(struct printing *pr, uint32_t i, bool top, bool more)
 {
 	const struct fah_text *t = pr->t;
 	const char *glyph = top ? "" : more ? t->g->branch : t->g->last;
-	bool passed = false;
+	bool passed = false, leave_out;
 
 	for (;;) {
 		const struct fah_call *calls = pr->tree->calls;
@@ -233,19 +229,21 @@ static void put_chain(struct printing *pr, uint32_t i, bool top, bool more)
 		unsigned times = 1;
 
 		for (; next && calls[next].kind == calls[i].kind &&
-		       calls[next].function == calls[i].function;
+		       calls[next].frame == calls[i].frame;
 		     next = passes_to(pr, i)) {
 			i = next;
 			self += fah_times_sum(&calls[i].self);
 			times++;
 		}
-		if (!next || !pr->c->self_less) {
+		leave_out = next && pr->c->self_less &&
+			    fah_call_tone(pr->tree, &calls[next]) != FAH_TONE_WAITING;
+		if (!leave_out) {
 			put_call(pr, first, passed, times, self, glyph);
 			if (*glyph) /* what follows in the same column stands behind its lines */
 				fah_strbuf_adds(&pr->prefix, more ? t->g->pass : "   ");
 			glyph = "";
 		}
-		passed = pr->c->self_less;
+		passed = leave_out;
 		if (!next)
 			break;
 		i = next;
@@ -310,43 +308,27 @@ static void put_left_out(struct printing *pr)
 int fah_report_calls(FILE *out, struct fah_profile *p, const struct fah_calltree *tree,
 		     const struct fah_calls_options *c, const struct fah_report_options *o)
 {
-	static const struct fah_scope everything = {.everything = true};
-	const struct fah_totals *totals = fah_profile_totals(p);
-	struct printing pr = {.p = p, .tree = tree, .c = c};
-	const char *command = o->command ? o->command : fah_profile_meta(p, "command");
-	const struct fah_charges *charges;
-	struct fah_charges words;
+	double seconds = fah_times_sum(&tree->calls[0].total);
+	struct printing pr = {.tree = tree, .c = c};
 	struct fah_text t;
-	int err = fah_profile_charge(p, &everything, &charges);
+	int err, finished;
 
-	if (err < 0)
-		return err;
 	pr.levels = reallocarray(NULL, (size_t)tree->max_depth + 2, sizeof(*pr.levels));
 	if (!pr.levels)
 		return FAH_ERR_NOMEM;
 	fah_text_init(&t, out, o);
 	pr.t = &t;
-	if (command) {
-		fah_text_clean(&t.line, command);
-		fah_text_end(&t);
-		fah_text_end(&t);
-	}
-	if (fah_closing_refused(&t, p))
-		fah_text_end(&t);
-	if (totals->samples || totals->waited_s > 0) {
+	fah_closing_above(&t, p);
+	if (seconds > 0) {
 		put_head(&pr);
 		put_tree(&pr);
 		fah_text_end(&t);
 		put_left_out(&pr);
-		words = *charges;
-		words.n_functions = 0; /* the largest is the first row, with its interval */
-		fah_closing_words(&t, p, &words);
-	} else {
-		fah_closing_empty(&t, p);
-		fah_closing_end(&t, p);
 	}
+	err = fah_closing_below(&t, p, seconds);
 	t.failed |= pr.prefix.failed;
 	fah_strbuf_release(&pr.prefix);
 	free(pr.levels);
-	return fah_text_finish(&t);
+	finished = fah_text_finish(&t);
+	return err < 0 ? err : finished;
 }

@@ -11,7 +11,7 @@ struct fah_calls_options {
 	bool self_less; /* leave out calls that only pass on to one other */
 };
 
-/* 0, FAH_ERR_NOMEM, or FAH_ERR_SYS where the stream failed. */
+/* p is the profile that tree is of. 0, FAH_ERR_NOMEM, or FAH_ERR_SYS where the stream failed. */
 int fah_report_calls(FILE *out, struct fah_profile *p, const struct fah_calltree *tree,
 		     const struct fah_calls_options *c, const struct fah_report_options *o);
 

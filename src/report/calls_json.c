@@ -18,14 +18,17 @@ static void put_times(struct fah_json *j, const char *key, const struct fah_time
 	fah_json_end_object(j);
 }
 
-static void put_call(struct fah_json *j, const struct fah_profile *p, const struct fah_call *c,
+static void put_call(struct fah_json *j, const struct fah_calltree *t, const struct fah_call *c,
 		     uint32_t id)
 {
-	static const char *const kinds[] = {"python", "native", "runtime"};
-	const struct fah_function *f = fah_profile_function(p, c->function);
-	struct fah_strbuf name = FAH_STRBUF_INIT;
+	static const char *const kinds[] = {
+		[FAH_FRAME_PYTHON] = "python",	 [FAH_FRAME_NATIVE] = "native",
+		[FAH_FRAME_RUNTIME] = "runtime", [FAH_FRAME_PROCESS] = "process",
+		[FAH_FRAME_THREAD] = "thread",	 [FAH_FRAME_WAIT] = "waiting",
+		[FAH_FRAME_EMPTY] = "no python",
+	};
+	const struct fah_frame *f = c->kind == FAH_CALL_FRAME ? &t->frames[c->frame] : NULL;
 
-	fah_call_name(&name, p, c);
 	fah_json_begin_object(j);
 	fah_json_key(j, "id");
 	fah_json_u64(j, id);
@@ -35,14 +38,14 @@ static void put_call(struct fah_json *j, const struct fah_profile *p, const stru
 	else
 		fah_json_null(j);
 	fah_json_key(j, "name");
-	fah_json_string(j, fah_strbuf_str(&name), name.len);
-	if (c->kind == FAH_CALL_FUNCTION) {
-		fah_json_key(j, "kind");
-		fah_json_str(j, f->kind < 3 ? kinds[f->kind] : "unknown");
+	fah_json_str(j, fah_call_name(t, c));
+	fah_json_key(j, "kind");
+	fah_json_str(j, f ? kinds[f->kind] : "all");
+	if (f && *f->file) {
 		fah_json_key(j, "file");
 		fah_json_str(j, f->file);
 		fah_json_key(j, "line");
-		fah_json_u64(j, f->first_line);
+		fah_json_u64(j, f->line ? f->line : f->first_line);
 	}
 	put_times(j, "total_s", &c->total);
 	put_times(j, "self_s", &c->self);
@@ -51,7 +54,6 @@ static void put_call(struct fah_json *j, const struct fah_profile *p, const stru
 	fah_json_key(j, "interval");
 	fah_json_double(j, c->interval);
 	fah_json_end_object(j);
-	fah_strbuf_release(&name);
 }
 
 int fah_report_calls_json(FILE *out, const struct fah_profile *p, const struct fah_calltree *tree)
@@ -64,6 +66,8 @@ int fah_report_calls_json(FILE *out, const struct fah_profile *p, const struct f
 	fah_json_begin_object(&j);
 	fah_json_key(&j, "wall_s");
 	fah_json_double(&j, totals->wall_s);
+	fah_json_key(&j, "whole_s");
+	fah_json_double(&j, tree->whole_s);
 	fah_json_key(&j, "samples");
 	fah_json_u64(&j, totals->samples);
 	fah_json_key(&j, "drops");
@@ -73,7 +77,7 @@ int fah_report_calls_json(FILE *out, const struct fah_profile *p, const struct f
 	fah_json_key(&j, "calls");
 	fah_json_begin_array(&j);
 	do {
-		put_call(&j, p, &tree->calls[i], i);
+		put_call(&j, tree, &tree->calls[i], i);
 		i = fah_calltree_next(tree, i, false);
 	} while (i);
 	fah_json_end_array(&j);

@@ -338,3 +338,47 @@ void fah_closing_end(struct fah_text *t, const struct fah_profile *p)
 		say(t, &sb);
 	}
 }
+
+void fah_closing_above(struct fah_text *t, const struct fah_profile *p)
+{
+	const char *command = t->o->command ? t->o->command : fah_profile_meta(p, "command");
+
+	if (command) {
+		fah_text_clean(&t->line, command);
+		fah_text_end(t);
+		fah_text_end(t);
+	}
+	if (fah_closing_refused(t, p))
+		fah_text_end(t);
+}
+
+int fah_closing_below(struct fah_text *t, struct fah_profile *p, double seconds)
+{
+	static const struct fah_scope everything = {.everything = true};
+	const struct fah_totals *totals = fah_profile_totals(p);
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	const struct fah_charges *charges;
+	struct fah_charges words;
+	int err;
+
+	if (!totals->samples && !(totals->waited_s > 0)) {
+		fah_closing_empty(t, p);
+		fah_closing_end(t, p);
+		return 0;
+	}
+	if (!(seconds > 0)) {
+		fah_strbuf_addf(&sb,
+				"Nothing of this run is in the view that was asked for: it has %s "
+				"sample%s, and waited %s.",
+				fah_num_count(totals->samples).s, plural(totals->samples),
+				fah_num_seconds(totals->waited_s).s);
+		say(t, &sb);
+	}
+	err = fah_profile_charge(p, &everything, &charges);
+	if (err < 0)
+		return err;
+	words = *charges;
+	words.n_functions = 0; /* the largest is among what is shown, with its interval */
+	fah_closing_words(t, p, &words);
+	return 0;
+}

@@ -14,4 +14,9 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 /* How the program ended, where that was not by status 0; what the capture lacks. */
 void fah_closing_end(struct fah_text *t, const struct fah_profile *p);
 
+/* Of views that show calls: what stands above them (the command, what was not profiled), and below:
+ * the words above, or why there is nothing. seconds: what is shown. 0 or FAH_ERR_NOMEM. */
+void fah_closing_above(struct fah_text *t, const struct fah_profile *p);
+int fah_closing_below(struct fah_text *t, struct fah_profile *p, double seconds);
+
 #endif
