@@ -4,6 +4,7 @@
 #include <string.h>
 
 extern const struct fah_command fah_cmd_export;
+extern const struct fah_command fah_cmd_flame;
 extern const struct fah_command fah_cmd_help;
 extern const struct fah_command fah_cmd_inspect;
 extern const struct fah_command fah_cmd_profile;
@@ -15,6 +16,7 @@ const struct fah_command *const fah_commands[] = {
 	&fah_cmd_profile,
 	&fah_cmd_record,
 	&fah_cmd_tree,
+	&fah_cmd_flame,
 	&fah_cmd_export,
 	&fah_cmd_inspect,
 	&fah_cmd_help,

@@ -6,10 +6,12 @@
 #include <strings.h>
 
 extern const struct fah_export fah_export_folded;
+extern const struct fah_export fah_export_svg;
 
 /* clang-format off */
 const struct fah_export *const fah_exports[] = {
 	&fah_export_folded,
+	&fah_export_svg,
 	NULL,
 };
 /* clang-format on */

@@ -101,6 +101,11 @@ void fah_text_paint(struct fah_text *t, enum fah_colour colour, const char *text
 		[FAH_BOLD] = "\033[1m",
 		[FAH_HOT] = "\033[31m",
 		[FAH_WARM] = "\033[33m",
+		[FAH_BOX_OTHER] = "\033[30;47m",
+		[FAH_BOX_PYTHON] = "\033[30;43m",
+		[FAH_BOX_NATIVE] = "\033[30;46m",
+		[FAH_BOX_SYSTEM] = "\033[97;41m",
+		[FAH_BOX_WAITING] = "\033[97;44m",
 	};
 	bool painted = t->o->colour && colour != FAH_PLAIN;
 

@@ -17,7 +17,18 @@ struct fah_glyphs {
 	const char *plus_minus;
 };
 
-enum fah_colour { FAH_PLAIN, FAH_BOLD, FAH_HOT, FAH_WARM };
+enum fah_colour {
+	FAH_PLAIN,
+	FAH_BOLD,
+	FAH_HOT,
+	FAH_WARM,
+	/* Backgrounds, for boxes: of enum fah_call_tone, in its order. */
+	FAH_BOX_OTHER,
+	FAH_BOX_PYTHON,
+	FAH_BOX_NATIVE,
+	FAH_BOX_SYSTEM,
+	FAH_BOX_WAITING,
+};
 
 struct fah_text {
 	FILE *out; /* borrowed */

@@ -9,6 +9,7 @@
 #include "capture/crc32.h"
 #include "core/varint.h"
 #include "report/calls.h"
+#include "report/flame.h"
 #include "report/lines.h"
 #include "report/summary.h"
 #include "report/threads.h"
@@ -33,15 +34,17 @@ static void adds_up(const struct fah_profile *p)
 	}
 }
 
-/* All time of the tree is the run's, and no call has more than its caller. */
+/* Whatever is shown, no call has more than its caller. */
 static void try_calls(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
 {
-	for (int k = 0; k < 4; k++) {
-		struct fah_calltree_options wanted = {.others = k & 1, .leaves = k & 2};
+	for (int k = 0; k < 8; k++) {
+		struct fah_view view = {.native = k & 1, .threads = k & 4, .idle = k < 6};
 		struct fah_calls_options calls = {.min = 0.001 * k, .depth = 10};
+		struct fah_stacks *stacks;
 		struct fah_calltree *tree;
 
-		assert_int_equal(fah_calltree_new(p, &wanted, &tree), 0);
+		assert_int_equal(fah_stacks_new(p, &view, &stacks), 0);
+		assert_int_equal(fah_calltree_new(stacks, k & 2, &tree), 0);
 		for (size_t i = 1; i < tree->n; i++)
 			assert_true(fah_times_sum(&tree->calls[i].total) <=
 				    fah_times_sum(&tree->calls[tree->calls[i].parent].total) *
@@ -49,7 +52,9 @@ static void try_calls(FILE *out, struct fah_profile *p, const struct fah_report_
 					    1e-9);
 		assert_int_equal(fah_report_calls(out, p, tree, &calls, o), 0);
 		assert_int_equal(fah_report_calls_json(out, p, tree), 0);
+		assert_int_equal(fah_report_flame(out, p, tree, (uint32_t)k, o), 0);
 		fah_calltree_free(tree);
+		fah_stacks_free(stacks);
 	}
 }
 
@@ -65,8 +70,7 @@ static void try(const uint8_t *data, size_t len)
 
 	if (fah_reader_new_mem(data, len, &r) < 0)
 		return;
-	assert_int_equal(fah_profile_load(r, &p), 0);
-	fah_reader_free(r);
+	assert_int_equal(fah_profile_load_moments(r, &p), 0);
 	out = fopen("/dev/null", "w");
 	assert_non_null(out);
 	assert_int_equal(fah_report_summary(out, p, &o), 0);
@@ -79,6 +83,7 @@ static void try(const uint8_t *data, size_t len)
 	try_calls(out, p, &o);
 	fclose(out);
 	fah_profile_free(p);
+	fah_reader_free(r);
 }
 
 /* A small capture with every kind of record. */

@@ -4,6 +4,7 @@
 #include "golden.h"
 
 #include "report/calls.h"
+#include "report/flame.h"
 
 struct run {
 	struct build b;
@@ -36,12 +37,13 @@ static uint32_t below_native(struct run *r, uint32_t node, const char *module, c
 }
 
 /* 10 s: a chain, recursion, names to be careful with, native code, the kernel, waits, idle time. */
-static struct fah_profile *whole_run(void)
+static struct fah_profile *whole_run(struct fah_reader **reader)
 {
 	struct run r = {0};
 	uint32_t process, module, main_, work, encode, deep, list;
 
 	build_begin(&r.b);
+	fah_writer_meta(r.b.w, "root", "/home/me/project");
 	process = build_process(&r.b, 10, 0);
 	r.thread = fah_writer_thread(r.b.w, process, 10, 0, "MainThread", 10);
 	module = below(&r, below_native(&r, 0, "/usr/bin/python3.11", "_start"), "a.py", "<module>",
@@ -82,23 +84,26 @@ static struct fah_profile *whole_run(void)
 	spend(&r, 100, FAH_IN_NATIVE | FAH_SAMPLE_NO_PYTHON, 0);
 	fah_writer_thread_end(r.b.w, r.thread, MS(10000), MS(7140));
 	build_process_end(&r.b, process, 10000, 9000000);
-	return build_load(&r.b, 10000, 7140);
+	return build_load_moments(&r.b, 10000, 7140, reader);
 }
 
 static void check_tree(struct fah_profile *p, const char *name, struct fah_report_options o,
-		       struct fah_calls_options c, bool others)
+		       struct fah_calls_options c, bool native)
 {
-	struct fah_calltree_options wanted = {.others = others};
+	struct fah_view view = {.native = native, .idle = true};
+	struct fah_stacks *stacks;
 	struct fah_calltree *tree;
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
 	assert_non_null(f);
-	assert_int_equal(fah_calltree_new(p, &wanted, &tree), 0);
+	assert_int_equal(fah_stacks_new(p, &view, &stacks), 0);
+	assert_int_equal(fah_calltree_new(stacks, false, &tree), 0);
 	assert_int_equal(fah_report_calls(f, p, tree, &c, &o), 0);
 	fclose(f);
 	fah_calltree_free(tree);
+	fah_stacks_free(stacks);
 	golden_compare(name, text);
 	free(text);
 }
@@ -106,7 +111,8 @@ static void check_tree(struct fah_profile *p, const char *name, struct fah_repor
 static void trees(void **state)
 {
 	const struct fah_report_options plain = {.width = 80, .utf8 = true};
-	struct fah_profile *p = whole_run();
+	struct fah_reader *reader;
+	struct fah_profile *p = whole_run(&reader);
 
 	(void)state;
 	check_tree(p, "tree", plain, (struct fah_calls_options){.min = 0.01}, false);
@@ -124,6 +130,46 @@ static void trees(void **state)
 	check_tree(p, "tree-self-less", plain,
 		   (struct fah_calls_options){.min = 0.01, .self_less = true}, true);
 	fah_profile_free(p);
+	fah_reader_free(reader);
+}
+
+static void check_flame(struct fah_profile *p, const char *name, struct fah_view view,
+			uint32_t rows, struct fah_report_options o)
+{
+	struct fah_stacks *stacks;
+	struct fah_calltree *tree;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(fah_stacks_new(p, &view, &stacks), 0);
+	assert_int_equal(fah_calltree_new(stacks, true, &tree), 0);
+	assert_int_equal(fah_report_flame(f, p, tree, rows, &o), 0);
+	fclose(f);
+	fah_calltree_free(tree);
+	fah_stacks_free(stacks);
+	golden_compare(name, text);
+	free(text);
+}
+
+static void flames(void **state)
+{
+	const struct fah_view all = {.native = true, .idle = true};
+	struct fah_reader *reader;
+	struct fah_profile *p = whole_run(&reader);
+
+	(void)state;
+	check_flame(p, "flame", all, 0, (struct fah_report_options){.width = 80, .utf8 = true});
+	check_flame(p, "flame-wide", (struct fah_view){.idle = true}, 10,
+		    (struct fah_report_options){.width = 140, .utf8 = true});
+	check_flame(p, "flame-ascii", all, 6, (struct fah_report_options){.width = 60});
+	check_flame(p, "flame-colour", all, 4,
+		    (struct fah_report_options){.width = 80, .utf8 = true, .colour = true});
+	check_flame(p, "flame-threads", (struct fah_view){.threads = true}, 4,
+		    (struct fah_report_options){.width = 80, .utf8 = true});
+	fah_profile_free(p);
+	fah_reader_free(reader);
 }
 
 /* An empty capture says why it is; a cut one shows what it has, and says that it is cut. */
@@ -131,30 +177,56 @@ static void empty_and_cut(void **state)
 {
 	const struct fah_report_options plain = {.width = 80, .utf8 = true};
 	const struct fah_calls_options all = {.min = 0.01};
+	struct fah_reader *reader;
 	struct fah_profile *p;
 	struct run r = {0};
 
 	(void)state;
 	build_begin(&r.b);
 	r.thread = build_thread(&r.b, build_process(&r.b, 10, 1), 10, 1);
-	p = build_load(&r.b, 5, 4);
+	p = build_load_moments(&r.b, 5, 4, &reader);
 	check_tree(p, "tree-empty", plain, all, false);
+	check_flame(p, "flame-empty", (struct fah_view){.idle = true}, 0, plain);
 	fah_profile_free(p);
+	fah_reader_free(reader);
 
 	build_begin(&r.b);
 	r.thread = build_thread(&r.b, build_process(&r.b, 10, 0), 10, 0);
 	r.at = 0;
 	spend(&r, 400, FAH_IN_PYTHON, below(&r, 0, "gone.py", "f", 3));
-	p = build_load(&r.b, 0, 0);
+	p = build_load_moments(&r.b, 0, 0, &reader);
 	check_tree(p, "tree-cut", plain, all, false);
+	check_flame(p, "flame-cut", (struct fah_view){.idle = true}, 0, plain);
 	fah_profile_free(p);
+	fah_reader_free(reader);
+}
+
+/* There are samples, but none in what was asked for. */
+static void nothing_in_view(void **state)
+{
+	const struct fah_report_options plain = {.width = 80, .utf8 = true};
+	struct fah_reader *reader;
+	struct fah_profile *p;
+	struct run r = {0};
+
+	(void)state;
+	build_begin(&r.b);
+	r.thread = build_thread(&r.b, build_process(&r.b, 10, 0), 10, 0);
+	spend(&r, 400, FAH_IN_SYSTEM, below(&r, 0, "a.py", "f", 3));
+	fah_writer_thread_end(r.b.w, r.thread, MS(400), MS(400));
+	p = build_load_moments(&r.b, 400, 400, &reader);
+	check_flame(p, "flame-nothing", (struct fah_view){.gil = true}, 0, plain);
+	fah_profile_free(p);
+	fah_reader_free(reader);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trees),
+		cmocka_unit_test(flames),
 		cmocka_unit_test(empty_and_cut),
+		cmocka_unit_test(nothing_in_view),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
