@@ -58,6 +58,10 @@ static int cmd_export(const struct fah_command *cmd, int argc, char **argv)
 }
 
 static const char *const examples[] = {
+	"fixingahole export x.fah -n -o x.speedscope.json",
+	"for speedscope, with native frames",
+	"fixingahole export x.fah -f pprof -o x.pb.gz && go tool pprof -top x.pb.gz",
+	"for pprof",
 	"fixingahole export performance/script/20260126_145848 -f folded | flamegraph.pl >x.svg",
 	"a flame graph by somebody else's tool",
 	NULL,

@@ -6,11 +6,17 @@
 #include <strings.h>
 
 extern const struct fah_export fah_export_folded;
+extern const struct fah_export fah_export_jsonl;
+extern const struct fah_export fah_export_pprof;
+extern const struct fah_export fah_export_speedscope;
 extern const struct fah_export fah_export_svg;
 
 /* clang-format off */
 const struct fah_export *const fah_exports[] = {
 	&fah_export_folded,
+	&fah_export_speedscope,
+	&fah_export_pprof,
+	&fah_export_jsonl,
 	&fah_export_svg,
 	NULL,
 };

@@ -27,10 +27,10 @@ static void give_wait(struct visitor *v)
 		.is_wait = true,
 	};
 
-	if (v->measure == FAH_OWN_TIME)
-		m.seconds = fah_time_ns(item->waited_ns) * 1e-9 * v->scales.wait;
-	else if (v->is_main && v->p->kept->waited.n)
-		m.seconds = fah_wait_seconds(&v->p->kept->t, &v->p->kept->waited, item);
+	m.own_s = fah_time_ns(item->waited_ns) * 1e-9 * v->scales.wait;
+	if (v->is_main && v->p->kept->waited.n)
+		m.run_s = fah_wait_seconds(&v->p->kept->t, &v->p->kept->waited, item);
+	m.seconds = v->measure == FAH_OWN_TIME ? m.own_s : m.run_s;
 	if (m.seconds > 0)
 		v->fn(v->context, &m);
 }
@@ -52,10 +52,11 @@ static void give_sample(void *context, const struct fah_sample_item *item, doubl
 		.length_ns = item->cpu_ns,
 		.node = item->node,
 		.flags = item->flags,
-		.seconds = v->measure == FAH_OWN_TIME ? own_ns * 1e-9 * v->scales.own
-						      : run_s * v->scales.run,
+		.run_s = run_s * v->scales.run,
+		.own_s = own_ns * 1e-9 * v->scales.own,
 	};
 
+	m.seconds = v->measure == FAH_OWN_TIME ? m.own_s : m.run_s;
 	if ((item->flags & FAH_IN_MASK) == FAH_IN_SYSTEM)
 		m.system = m.seconds;
 	else if (item->system_ns)
