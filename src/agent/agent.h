@@ -145,11 +145,11 @@ struct fah_timer {
 	uint64_t left_ns;     /* of the interval, when it was put off */
 	uint64_t interval_ns; /* as it was last set */
 	uint64_t due_ns;      /* CPU from its last sample to its next; 0: not known */
-	uint64_t start_mono_ns, cpu_ns; /* when its thread came to us */
+	uint64_t start_mono_ns, cpu_ns; /* when its thread was asked for, or came to us */
 	_Atomic uint64_t end_cpu_ns;	/* of a thread that ended while the process did */
 };
-/* cpu_ns: what the thread used before; on: it runs at once. NULL: the table is full. */
-struct fah_timer *fah_timer_new(uint32_t tid, bool on, uint64_t cpu_ns);
+/* cpu_ns: what the thread used before its start; on: it runs at once. NULL: the table is full. */
+struct fah_timer *fah_timer_new(uint32_t tid, bool on, uint64_t start_mono_ns, uint64_t cpu_ns);
 struct fah_timer *fah_timer_of(uint32_t tid);
 struct fah_timer *fah_timer_at(uint32_t i); /* NULL beyond the end */
 struct fah_timer *fah_thread_timer(void);   /* thread.c: this thread's, or NULL */

@@ -79,7 +79,7 @@ static bool blocks_signal(uint64_t mask)
 	return mask >> (FAH_SIGNAL - 1) & 1;
 }
 
-static void begin(uint64_t cpu_ns)
+static void begin(uint64_t start_mono_ns, uint64_t cpu_ns)
 {
 	uint64_t mask = 0;
 
@@ -89,20 +89,21 @@ static void begin(uint64_t cpu_ns)
 	if (has_end_key)
 		pthread_setspecific(end_key, &fah_agent);
 	FAH_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, 8);
-	timer = fah_timer_new((uint32_t)FAH_SYS0(SYS_gettid), !blocks_signal(mask), cpu_ns);
+	timer = fah_timer_new((uint32_t)FAH_SYS0(SYS_gettid), !blocks_signal(mask), start_mono_ns,
+			      cpu_ns);
 	fah_writing_end();
 }
 
 void fah_thread_begin(void)
 {
-	begin(0);
+	begin(fah_now_mono(), 0);
 }
 
 void fah_thread_begin_first(void)
 {
 	uint64_t cpu = fah_now_thread_cpu();
 
-	begin(cpu); /* so far it was the interpreter's own start */
+	begin(fah_now_mono(), cpu); /* so far it was the interpreter's own start */
 	/* the check of the walk has made a state before there was a timer */
 	if (state) {
 		state->start_mono_ns = fah_now_mono();
@@ -175,7 +176,8 @@ void fah_thread_adopt_all(void)
 				tid = tid * 10 + (uint32_t)(*s - '0');
 			/* one that was made just now may have its timer already */
 			if (tid && tid != self && !fah_timer_of(tid) && fah_timer_cpu(tid, &cpu))
-				fah_timer_new(tid, !task_blocks_signal(fd, name), cpu);
+				fah_timer_new(tid, !task_blocks_signal(fd, name), fah_now_mono(),
+					      cpu);
 			at += len;
 		}
 	}
@@ -278,6 +280,7 @@ struct start {
 	_Atomic bool used;
 	void *(*routine)(void *);
 	void *arg;
+	uint64_t asked_ns; /* its life begins here: from now on it wants a core */
 };
 static struct start starts[MAX_STARTS];
 
@@ -315,9 +318,10 @@ static void *run_thread(void *p)
 	struct start *s = p;
 	void *(*routine)(void *) = s->routine;
 	void *arg = s->arg;
+	uint64_t asked_ns = s->asked_ns;
 
 	atomic_store(&s->used, false);
-	fah_thread_begin();
+	begin(asked_ns, 0);
 	return routine(arg);
 }
 
@@ -344,6 +348,7 @@ FAH_AGENT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *att
 		return real(thread, attr, routine, arg);
 	s->routine = routine;
 	s->arg = arg;
+	s->asked_ns = fah_now_mono();
 	err = real(thread, attr, run_thread, s);
 	if (err)
 		atomic_store(&s->used, false);

@@ -108,7 +108,7 @@ static void make_timer(struct fah_timer *t, bool on)
 		set_timer(t, id, first_interval());
 }
 
-struct fah_timer *fah_timer_new(uint32_t tid, bool on, uint64_t cpu_ns)
+struct fah_timer *fah_timer_new(uint32_t tid, bool on, uint64_t start_mono_ns, uint64_t cpu_ns)
 {
 	for (uint32_t i = 0; i < MAX_TIMERS; i++) {
 		struct fah_timer *t = &timers[i];
@@ -118,7 +118,7 @@ struct fah_timer *fah_timer_new(uint32_t tid, bool on, uint64_t cpu_ns)
 			continue;
 		while (n <= i && !atomic_compare_exchange_weak(&n_timers, &n, i + 1))
 			;
-		t->start_mono_ns = fah_now_mono();
+		t->start_mono_ns = start_mono_ns;
 		t->cpu_ns = cpu_ns;
 		atomic_store(&t->end_cpu_ns, 0);
 		atomic_store(&t->off, !on);

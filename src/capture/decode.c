@@ -110,6 +110,12 @@ int fah_decode_thread_end(const struct fah_record *rec, struct fah_rec_thread_en
 	ret->thread = get_u32(&c);
 	ret->time_ns = fah_get_varint(&c);
 	ret->cpu_ns = fah_get_varint(&c);
+	ret->start_ns = UINT64_MAX;
+	ret->before_ns = 0;
+	if (c.p < c.end && !c.bad) {
+		ret->start_ns = fah_get_varint(&c);
+		ret->before_ns = fah_get_varint(&c);
+	}
 	return done(&c);
 }
 

@@ -78,6 +78,8 @@ struct fah_rec_drops {
 struct fah_rec_thread_end {
 	uint32_t thread;
 	uint64_t time_ns, cpu_ns;
+	uint64_t start_ns;  /* better than THREAD's; UINT64_MAX: not said */
+	uint64_t before_ns; /* of cpu_ns, before start_ns */
 };
 struct fah_rec_process_end {
 	uint32_t process, status, n_drops;

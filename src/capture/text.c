@@ -190,6 +190,8 @@ static int print_thread_end(struct fah_text *t, const struct fah_record *rec,
 	if (err == 0)
 		fah_strbuf_addf(out, " thread=%u time=%" PRIu64 " cpu=%" PRIu64, e.thread,
 				e.time_ns, e.cpu_ns);
+	if (err == 0 && e.start_ns != UINT64_MAX)
+		fah_strbuf_addf(out, " start=%" PRIu64 " before=%" PRIu64, e.start_ns, e.before_ns);
 	return err;
 }
 

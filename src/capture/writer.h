@@ -81,6 +81,9 @@ void fah_writer_drops(struct fah_writer *w, uint32_t thread, uint64_t time_ns, u
 		      uint64_t count, uint64_t cpu_ns);
 void fah_writer_thread_end(struct fah_writer *w, uint32_t thread, uint64_t time_ns,
 			   uint64_t cpu_ns);
+/* The same with what the thread itself knows of its start; before_ns of its CPU came earlier. */
+void fah_writer_thread_life(struct fah_writer *w, uint32_t thread, uint64_t time_ns,
+			    uint64_t cpu_ns, uint64_t start_ns, uint64_t before_ns);
 
 struct fah_process_end {
 	uint32_t process, status;

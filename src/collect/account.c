@@ -94,6 +94,45 @@ void fah_account_unknown(struct fah_account *a)
 	settle(a, true);
 }
 
+static void write_states(struct fah_account *a, uint64_t end_ns)
+{
+	a->told_cpu = a->last.cpu_ns - a->base.cpu_ns;
+	a->told_ready = a->last.ready_ns - a->base.ready_ns;
+	fah_writer_states(a->w, a->thread, end_ns > a->run_start_ns ? end_ns - a->run_start_ns : 0,
+			  a->told_cpu, a->told_ready);
+}
+
+/* Of what is left, the part that is more likely want of a core. */
+static uint64_t ready_of(const struct fah_account *a, uint64_t due)
+{
+	double ready = (double)(a->last.ready_ns - a->base.ready_ns);
+	double known = ready + (double)a->waited_ns;
+
+	if (known > 0)
+		return (uint64_t)((double)due * (ready / known));
+	return due < REST_NS ? due : 0;
+}
+
+void fah_account_end(struct fah_account *a, uint64_t start_ns, uint64_t end_ns, uint64_t cpu_ns)
+{
+	/* one that is older than its record is known from its first look on */
+	if (!a->base.cpu_ns && start_ns < end_ns) {
+		if (a->item_ns == a->start_ns)
+			a->item_ns = start_ns;
+		a->start_ns = start_ns;
+	}
+	if (a->blocked)
+		item(a, a->last_ns, fah_account_due(a), a->place);
+	if (end_ns > a->last_ns)
+		a->last_ns = end_ns;
+	if (cpu_ns > a->last.cpu_ns)
+		a->last.cpu_ns = cpu_ns;
+	if (!a->blocked && !a->was_blocked)
+		a->last.ready_ns += ready_of(a, fah_account_due(a));
+	item(a, a->last_ns, fah_account_due(a), a->place);
+	write_states(a, a->last_ns);
+}
+
 void fah_account_flush(struct fah_account *a, bool final)
 {
 	uint64_t cpu = a->last.cpu_ns - a->base.cpu_ns, ready = a->last.ready_ns - a->base.ready_ns;
@@ -106,10 +145,6 @@ void fah_account_flush(struct fah_account *a, bool final)
 		     a->place); /* where it was last seen; unknown if never */
 	else
 		end_ns -= fah_account_due(a); /* so far the account is known */
-	if (!final && cpu == a->told_cpu && ready == a->told_ready)
-		return;
-	fah_writer_states(a->w, a->thread, end_ns > a->run_start_ns ? end_ns - a->run_start_ns : 0,
-			  cpu, ready);
-	a->told_cpu = cpu;
-	a->told_ready = ready;
+	if (final || cpu != a->told_cpu || ready != a->told_ready)
+		write_states(a, end_ns);
 }

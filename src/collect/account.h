@@ -49,6 +49,14 @@ void fah_account_unknown(struct fah_account *a);
 /* Known to be still blocked at now_ns, without a new reading. */
 void fah_account_still(struct fah_account *a, uint64_t now_ns);
 
+/*
+ * The thread's own word: it began at start_ns and ended at end_ns, with so much CPU by its own
+ * clock. What nobody saw of it after the last look it waited where it was blocked then; where it
+ * ran, that is waiting and want of a core in the proportion of its time before. Written; nothing
+ * follows.
+ */
+void fah_account_end(struct fah_account *a, uint64_t start_ns, uint64_t end_ns, uint64_t cpu_ns);
+
 /* Write what is known; final: nothing follows. */
 void fah_account_flush(struct fah_account *a, bool final);
 

@@ -36,6 +36,7 @@ struct fah_drain {
 		uint64_t start_ns;
 	} * known; /* of an earlier collector */
 	size_t n_known;
+	struct fah_drain_ends ends; /* without functions: nobody asked */
 	struct fah_drain_stats stats;
 };
 
@@ -98,6 +99,11 @@ void fah_drain_knows_thread(struct fah_drain *d, uint32_t process, uint32_t tid,
 		return;
 	d->known = grown;
 	d->known[d->n_known++] = (struct known_thread){process, tid, id, start_ns};
+}
+
+void fah_drain_tell_ends(struct fah_drain *d, const struct fah_drain_ends *ends)
+{
+	d->ends = *ends;
 }
 
 const struct fah_drain_stats *fah_drain_stats(const struct fah_drain *d)
@@ -279,6 +285,8 @@ static void take_thread(struct fah_drain *d, struct fah_collected *p, struct fah
 	const uint8_t *name = fah_get_bytes(cur, n);
 
 	ctx->time_ns = 0;
+	ctx->tid = tid;
+	ctx->start_ns = start;
 	ctx->stack.n_frames = ctx->stack.n_pcs = 0;
 	const struct fah_thread_seen seen = {
 		.w = d->w,
@@ -291,6 +299,25 @@ static void take_thread(struct fah_drain *d, struct fah_collected *p, struct fah
 	};
 
 	ctx->thread = cur->bad ? 0 : fah_threads_of_agent(&p->threads, &seen);
+}
+
+static void take_thread_end(struct fah_drain *d, struct fah_collected *p,
+			    const struct fah_chunk_ctx *ctx, uint64_t cpu_ns)
+{
+	const struct fah_segment_head *head = fah_segment_map_head(&p->segments[0]);
+	const struct fah_thread_word word = {
+		.thread = ctx->thread,
+		.start_ns = ctx->start_ns,
+		.end_ns = ctx->time_ns,
+		.cpu_ns = cpu_ns,
+		/* of the first thread: the interpreter's own start */
+		.before_ns = !head->forked && ctx->tid == head->first_tid ? head->first_cpu_ns : 0,
+	};
+
+	if (d->ends.thread)
+		d->ends.thread(d->ends.arg, p, &word);
+	fah_writer_thread_life(d->w, word.thread, since_start(d, word.end_ns), word.cpu_ns,
+			       since_start(d, word.start_ns), word.before_ns);
 }
 
 static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
@@ -337,7 +364,7 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 		return;
 	default:
 		if (write)
-			fah_writer_thread_end(d->w, ctx->thread, time, fah_get_varint(&cur));
+			take_thread_end(d, p, ctx, fah_get_varint(&cur));
 	}
 }
 
@@ -447,6 +474,8 @@ static void end_process(struct fah_drain *d, struct fah_collected *p)
 	};
 	char reason[FAH_REASON_MAX];
 
+	if (d->ends.process)
+		d->ends.process(d->ends.arg, p);
 	for (unsigned i = 0; i < FAH_DROP_COUNT; i++)
 		end.drops[i] = atomic_load(&head->drops[i]);
 	memcpy(reason, head->reason, sizeof(reason));

@@ -41,6 +41,21 @@ void fah_drain_cycle(struct fah_drain *d);
 struct fah_collected;
 struct fah_collected *fah_drain_processes(struct fah_drain *d);
 
+/*
+ * For who has more to say of a thread or a process before its end is written. A thread's word:
+ * start_ns, end_ns: monotonic; cpu_ns: all of its life, before_ns of it before start_ns.
+ */
+struct fah_thread_word {
+	uint32_t thread; /* the capture's */
+	uint64_t start_ns, end_ns, cpu_ns, before_ns;
+};
+struct fah_drain_ends {
+	void *arg;
+	void (*thread)(void *arg, struct fah_collected *p, const struct fah_thread_word *word);
+	void (*process)(void *arg, struct fah_collected *p);
+};
+void fah_drain_tell_ends(struct fah_drain *d, const struct fah_drain_ends *ends);
+
 /* Recovery: w has this thread already, of a process that may be met again. */
 void fah_drain_knows_thread(struct fah_drain *d, uint32_t process, uint32_t tid, uint64_t start_ns,
 			    uint32_t id);

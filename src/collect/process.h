@@ -18,7 +18,8 @@ struct fah_chunk_ctx {
 	uint32_t limit;	  /* samples below this may be taken in this cycle */
 	uint32_t skip;	  /* bytes that an earlier collector has written to the capture already */
 	uint32_t thread;  /* the capture's id, 0: none yet */
-	uint64_t time_ns;
+	uint32_t tid;
+	uint64_t start_ns, time_ns; /* of the thread; of the last record */
 	struct fah_stack_ctx stack; /* of the last sample */
 };
 

@@ -352,13 +352,13 @@ static void finish(struct fah_session *s, struct fah_run_result *r, struct fah_d
 		fah_writer_meta(w, "stopped_by",
 				r->ending == FAH_ENDED_DURATION ? "duration" : "interrupt");
 	}
-	fah_waits_finish(waits);
-	write_waits_meta(w, fah_waits_stats(waits));
 	if (r->ending == FAH_ENDED_PROGRAM)
 		outlived = fah_outlived(s->dir);
 	fah_session_end(s);
 	fah_drain_moved(d, s->dir);
 	fah_drain_finish(d);
+	fah_waits_finish(waits);
+	write_waits_meta(w, fah_waits_stats(waits));
 	r->stats = *fah_drain_stats(d);
 	write_outlived(w, outlived);
 	write_costs(w, fah_drain_stats(d));

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KERNEL_TICK_NS 10000000u
+/* A thread's life begins when it is asked for; whoever asks may lose its core before the kernel
+ * makes it. No number is given anew so soon. */
+#define ASKED_NS 1000000000u
 
 static struct fah_thread_known *add(struct fah_threads *t, uint32_t tid, uint32_t id)
 {
@@ -59,7 +61,7 @@ uint32_t fah_threads_of_agent(struct fah_threads *t, const struct fah_thread_see
 			continue;
 		if (k->agent_start_ns == start)
 			return k->id;
-		if (!k->agent_start_ns && k->kernel_start_ns <= start &&
+		if (!k->agent_start_ns && k->kernel_start_ns <= start + ASKED_NS &&
 		    (!k->end_ns || start <= k->end_ns)) {
 			k->agent_start_ns = start;
 			return k->id;
@@ -78,8 +80,7 @@ uint32_t fah_threads_of_kernel(struct fah_threads *t, const struct fah_thread_se
 		if (k->tid != seen->tid || k->end_ns)
 			continue;
 		if (k->kernel_start_ns == kernel_start_ns ||
-		    (!k->kernel_start_ns &&
-		     k->agent_start_ns + KERNEL_TICK_NS >= kernel_start_ns)) {
+		    (!k->kernel_start_ns && k->agent_start_ns + ASKED_NS >= kernel_start_ns)) {
 			k->kernel_start_ns = kernel_start_ns;
 			return k->id;
 		}

@@ -33,7 +33,8 @@
 #define LATER_MAX_NS 500000000u
 #define TRIES 3u /* to find the stack of a thread that stays blocked */
 #define AGAIN_NS 120000000u
-#define YOUNG_NS 12000000u /* of which 10 ms are the kernel's rounding */
+#define ROUND_NS 10000000u /* the kernel's rounding of start times */
+#define YOUNG_NS 12000000u /* of which ROUND_NS are the kernel's */
 #define OLDER_NS 20000000u /* a thread that began so long before its process's record */
 
 struct watched {
@@ -44,6 +45,7 @@ struct watched {
 	uint64_t again_ns; /* blocked without a stack: try again then */
 	uint32_t tries;	   /* left */
 	bool gone, listed;
+	bool told;   /* the thread has told of its end itself: nothing is left to find out */
 	bool unread; /* it has moved */
 };
 
@@ -59,6 +61,8 @@ struct watching {
 	struct fah_outside *outside; /* NULL: no stacks from this one */
 	struct watched *threads;
 	size_t n;
+	struct fah_account *ended; /* gone, and their own word of it is not here yet */
+	size_t n_ended, cap_ended;
 };
 
 struct fah_waits {
@@ -79,6 +83,9 @@ static uint64_t next_random(struct fah_waits *ws)
 	return ws->random;
 }
 
+static void on_thread_end(void *arg, struct fah_collected *p, const struct fah_thread_word *word);
+static void on_process_end(void *arg, struct fah_collected *p);
+
 int fah_waits_new(struct fah_drain *d, struct fah_writer *w, uint64_t run_start_ns,
 		  struct fah_waits **ret)
 {
@@ -91,6 +98,7 @@ int fah_waits_new(struct fah_drain *d, struct fah_writer *w, uint64_t run_start_
 	ws->run_start_ns = ws->tick_ns = run_start_ns;
 	ws->credit_ns = CREDIT_MAX_NS;
 	ws->random = run_start_ns | 1;
+	fah_drain_tell_ends(d, &(struct fah_drain_ends){ws, on_thread_end, on_process_end});
 	*ret = ws;
 	return 0;
 }
@@ -122,7 +130,10 @@ static void find_start(struct watching *g, struct watched *t, uint64_t kernel_st
 		       const struct fah_sched *s, uint64_t *ret_start, struct fah_sched *ret_base)
 {
 	const struct fah_segment_head *head = fah_segment_map_head(&g->p->segments[0]);
-	uint64_t start = kernel_start > g->listed_ns ? kernel_start : g->listed_ns;
+	/* between what the kernel says and 10 ms later; not before a list that it was not in. One
+	 * that was too young for that list began before it */
+	bool newer = g->listed_ns > kernel_start && g->listed_ns < kernel_start + ROUND_NS;
+	uint64_t start = newer ? g->listed_ns : kernel_start;
 	uint64_t used = s->cpu_ns + s->ready_ns;
 
 	*ret_base = (struct fah_sched){0};
@@ -182,9 +193,27 @@ static bool begin_thread(struct fah_waits *ws, struct watching *g, struct watche
 	return true;
 }
 
+/* Its own word is to come with the next cycle, or with its process's end. */
+static void keep_account(struct watching *g, const struct fah_account *a)
+{
+	struct fah_account *grown;
+
+	if (g->n_ended == g->cap_ended) {
+		size_t cap = g->cap_ended ? 2 * g->cap_ended : 16;
+
+		grown = realloc(g->ended, cap * sizeof(*grown));
+		if (!grown)
+			return;
+		g->ended = grown;
+		g->cap_ended = cap;
+	}
+	g->ended[g->n_ended++] = *a;
+}
+
 static void end_thread(struct watching *g, struct watched *t, uint64_t now)
 {
-	fah_account_flush(&t->account, true);
+	if (!t->told)
+		keep_account(g, &t->account);
 	fah_threads_ended(&g->p->threads, t->account.thread, now);
 	fah_task_close(&t->task);
 	t->gone = true;
@@ -377,7 +406,7 @@ static bool tick_threads(struct fah_waits *ws, struct watching *g)
 		struct watched *t = &g->threads[i];
 
 		/* where it could not be read, the account alone is worth a look now and then */
-		if (t->gone || now < t->look_ns ||
+		if (t->gone || t->told || now < t->look_ns ||
 		    (ws->credit_ns <= 0 && now < t->account.last_ns + POINT_NS))
 			continue;
 		take_point(ws, g, t);
@@ -393,7 +422,7 @@ static bool tick_threads(struct fah_waits *ws, struct watching *g)
 static bool all_blocked(const struct watching *g)
 {
 	for (size_t i = 0; i < g->n; i++)
-		if (!g->threads[i].account.blocked || g->threads[i].tries)
+		if (g->threads[i].told || !g->threads[i].account.blocked || g->threads[i].tries)
 			return false;
 	return g->n > 0;
 }
@@ -405,6 +434,58 @@ static void end_all(struct watching *g, uint64_t now)
 			end_thread(g, &g->threads[i], now);
 	g->n = 0;
 	g->over = true;
+}
+
+/* Those whose own word will not come. */
+static void write_ended(struct watching *g)
+{
+	for (size_t i = 0; i < g->n_ended; i++)
+		fah_account_flush(&g->ended[i], true);
+	g->n_ended = 0;
+}
+
+static struct watching *watching_of(struct fah_waits *ws, const struct fah_collected *p)
+{
+	struct watching *g = ws->list;
+
+	while (g && g->p != p)
+		g = g->next;
+	return g;
+}
+
+static void on_thread_end(void *arg, struct fah_collected *p, const struct fah_thread_word *word)
+{
+	struct watching *g = watching_of(arg, p);
+
+	for (size_t i = 0; g && i < g->n; i++) {
+		struct watched *t = &g->threads[i];
+
+		if (t->gone || t->told || t->account.thread != word->thread)
+			continue;
+		fah_account_end(&t->account, word->start_ns, word->end_ns, word->cpu_ns);
+		t->told = true; /* the kernel may list it for a while yet */
+		t->unread = false;
+		return;
+	}
+	for (size_t i = 0; g && i < g->n_ended; i++) {
+		if (g->ended[i].thread != word->thread)
+			continue;
+		fah_account_end(&g->ended[i], word->start_ns, word->end_ns, word->cpu_ns);
+		g->ended[i] = g->ended[--g->n_ended];
+		return;
+	}
+}
+
+static void on_process_end(void *arg, struct fah_collected *p)
+{
+	struct fah_waits *ws = arg;
+	struct watching *g = watching_of(ws, p);
+
+	if (!g)
+		return;
+	if (!g->over)
+		end_all(g, ws->tick_ns);
+	write_ended(g);
 }
 
 static void tick_process(struct fah_waits *ws, struct watching *g)
@@ -458,11 +539,14 @@ static void unwatch(struct watching **at, uint64_t now, bool write)
 	struct watching *g = *at;
 
 	*at = g->next;
-	if (write)
+	if (write) {
 		end_all(g, now);
+		write_ended(g);
+	}
 	for (size_t i = 0; i < g->n; i++)
 		fah_task_close(&g->threads[i].task);
 	free(g->threads);
+	free(g->ended);
 	fah_outside_free(g->outside);
 	if (g->tasks_fd >= 0)
 		close(g->tasks_fd);
@@ -506,12 +590,8 @@ void fah_waits_tick(struct fah_waits *ws)
 void fah_waits_flush(struct fah_waits *ws)
 {
 	for (struct watching *g = ws->list; g; g = g->next) {
-		/* the drain is about to write its end */
-		if (!g->over && !g->p->done &&
-		    fah_collected_is_dead(fah_drain_processes(ws->d), g->p))
-			end_all(g, ws->tick_ns);
 		for (size_t i = 0; i < g->n; i++)
-			if (!g->threads[i].gone)
+			if (!g->threads[i].gone && !g->threads[i].told)
 				fah_account_flush(&g->threads[i].account, false);
 	}
 }
@@ -519,7 +599,7 @@ void fah_waits_flush(struct fah_waits *ws)
 void fah_waits_finish(struct fah_waits *ws)
 {
 	while (ws->list)
-		unwatch(&ws->list, ws->tick_ns, true);
+		unwatch(&ws->list, ws->tick_ns, !ws->list->p->done);
 }
 
 void fah_waits_free(struct fah_waits *ws)

@@ -33,9 +33,10 @@ void fah_waits_free(struct fah_waits *ws); /* NULL is fine */
 /* How long to wait until the next tick, ns: varies, so that no program keeps step with it. */
 uint64_t fah_waits_pause(struct fah_waits *ws);
 void fah_waits_tick(struct fah_waits *ws);
-/* Before each cycle of the drain: what is known up to now goes to the writer. */
+/* Before each cycle of the drain: what is known up to now goes to the writer. What the drain then
+ * learns of ends, it tells by itself (fah_drain_tell_ends). */
 void fah_waits_flush(struct fah_waits *ws);
-/* Before the last one: all threads end here. */
+/* After the last one: whoever has no end by now gets none. */
 void fah_waits_finish(struct fah_waits *ws);
 
 const struct fah_waits_stats *fah_waits_stats(const struct fah_waits *ws);

@@ -217,10 +217,16 @@ static int add_states(struct fah_loader *l, const struct fah_rec_states *r)
 
 static int end_thread(struct fah_loader *l, const struct fah_rec_thread_end *r)
 {
+	struct fah_thread *thread;
+
 	if (r->thread - 1 >= l->p->n_threads)
 		return FAH_ERR_DAMAGED;
-	l->p->threads[r->thread - 1].end_ns = r->time_ns;
-	l->p->threads[r->thread - 1].cpu_ns = r->cpu_ns;
+	thread = &l->p->threads[r->thread - 1];
+	thread->end_ns = r->time_ns;
+	thread->cpu_ns = r->cpu_ns;
+	thread->before_ns = r->before_ns < r->cpu_ns ? r->before_ns : r->cpu_ns;
+	if (r->start_ns <= r->time_ns)
+		thread->start_ns = r->start_ns;
 	return 0;
 }
 

@@ -47,6 +47,7 @@ struct fah_thread {
 	uint64_t start_ns, end_ns;
 	const char *name;
 	uint64_t cpu_ns;	 /* whole CPU of the thread, 0: unknown */
+	uint64_t before_ns;	 /* of it: used before start_ns */
 	uint64_t sampled_cpu_ns; /* CPU that samples account for */
 	uint64_t dropped_cpu_ns; /* CPU of samples that were dropped */
 	uint64_t samples;

@@ -59,8 +59,9 @@ static double life_ns(const struct fah_timeline *t, const struct fah_thread *thr
 static double cpu_ns(const struct fah_thread *thread, uint64_t by_states)
 {
 	uint64_t seen = thread->sampled_cpu_ns + thread->dropped_cpu_ns;
+	uint64_t whole = thread->cpu_ns - thread->before_ns;
 
-	seen = thread->cpu_ns > seen ? thread->cpu_ns : seen;
+	seen = whole > seen ? whole : seen;
 	return fah_time_ns(by_states > seen ? by_states : seen);
 }
 

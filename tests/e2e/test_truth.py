@@ -305,6 +305,43 @@ def test_restricted(program, system_python, setting, name):
     assert not wrong, "\n".join(wrong) + "\n" + it.text
 
 
+WAITING = 3.2  # of which 1.2 s compute, start and end; and rounding to a percent
+ROOM = TOLERANCE / 100 + 0.005
+
+
+@pytest.fixture(scope="module")
+def waiting(program):
+    """waits.py on every Python. What waits needs no core, so many at once."""
+    with tempfile.TemporaryDirectory() as top, ThreadPoolExecutor(6) as pool:
+
+        def one(python):
+            folder = Path(top) / python.name
+            folder.mkdir()
+            return truth.run("waits", python, WAITING, folder)
+
+        found = [python for python in pythons.available() if not parameter(python).marks]
+        yield {python: pool.submit(one, python) for python in found}
+
+
+def test_waits(waiting, python):
+    """Sleep, lock, socket, pipe and child: summary, line table and `inspect`, by the program's clocks."""
+    it = waiting[python].result()
+    assert sorted(it.truth.word("waits")) == ["child process", "lock", "pipe", "sleep", "socket"]
+    assert sum(it.truth.word("waits").values()) > 0.6 * WAITING
+    wrong = truth.wrong_waits(it, True, ROOM)
+    assert not wrong, "\n".join(wrong) + "\n" + it.text + it.said + it.table
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="SKIP: only root can become nobody")
+@pytest.mark.parametrize("setting", list(SETTINGS) + ["both"])
+def test_restricted_waits(program, system_python, setting):
+    """As nobody the same; where other processes' memory is refused, all but locks and lines."""
+    parts = SETTINGS.values() if setting == "both" else [SETTINGS[setting]]
+    it = restricted([word for part in parts for word in part], system_python, "waits", WAITING)
+    wrong = truth.wrong_waits(it, setting == "nobody", ROOM)
+    assert not wrong, "\n".join(wrong) + "\n" + it.text + it.said + it.table
+
+
 def test_drops_are_not_systematic(program, some_python, tmp_path):
     """What was dropped, by its time and the program's log, would not have changed a share: the
     shares of the samples kept are within 1 point of those of all."""

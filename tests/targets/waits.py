@@ -1,13 +1,15 @@
-"""Waits of known length. usage: waits.py kinds SECONDS KIND... | many SECONDS COUNT | turns SECONDS | gil SECONDS
+"""Waits of known length.
+usage: waits.py kinds SECONDS KIND... | many SECONDS COUNT | turns SECONDS | gil SECONDS | lives SECONDS COUNT
 
 kinds   a thread for each kind, which blocks SECONDS on the line that ends in "# here"
 many    COUNT threads that compute 1 ms and sleep 20 ms in turns
 idle    COUNT threads that only wait
 turns   4 threads that sleep and read a pipe in turns, each for a moment
 gil     4 threads that want the GIL all the time
+lives   COUNT threads, one after the other, that compute for a third of SECONDS and sleep for the rest
 
-Prints, as JSON, what each thread's own clocks say, in seconds: [[function, tid, wall, wall since it
-was asked for, CPU], ...]
+Prints, as JSON, what each thread's own clocks say, in seconds: [[function, tid, wall, wall from when it was
+asked for to when the kernel had it no more, CPU], ...]
 """
 
 import asyncio
@@ -22,16 +24,14 @@ import threading
 import time
 
 MODE, SECONDS, REST = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
-CLOCKS = []
+CLOCKS = {}
 
 
-def clocked(asked, function, *arguments):
+def clocked(index, function, *arguments):
     wall, cpu = time.monotonic(), time.thread_time()
     function(*arguments)
-    cpu, end = time.thread_time() - cpu, time.monotonic()
-    CLOCKS.append(
-        (function.__name__, threading.get_native_id(), end - wall, end - asked, cpu)
-    )
+    cpu, wall = time.thread_time() - cpu, time.monotonic() - wall
+    CLOCKS[index] = [function.__name__, threading.get_native_id(), wall, 0, cpu]
 
 
 def wake(action):
@@ -173,9 +173,23 @@ def turn(until):
         writer.join()
 
 
+def life(seconds):
+    end = time.thread_time() + seconds / 3
+    while time.thread_time() < end:
+        pass
+    time.sleep(seconds * 2 / 3)
+
+
 def give(fd):
     time.sleep(0.0001)
     os.write(fd, b"x")
+
+
+def joined(index, thread, asked):
+    thread.join()
+    while os.path.exists("/proc/self/task/%d" % CLOCKS[index][1]):
+        time.sleep(0.0005)
+    CLOCKS[index][3] = time.monotonic() - asked
 
 
 def main():
@@ -183,15 +197,19 @@ def main():
     if MODE == "kinds":
         jobs = [(globals()["wait_" + kind], *prepared(kind)) for kind in REST]
     else:
-        function = {"many": work, "idle": idle, "turns": turn, "gil": spin}[MODE]
-        jobs = [(function, until)] * (int(REST[0]) if REST else 4)
-    threads = []
-    for job in jobs:
-        threads.append(threading.Thread(target=clocked, args=(time.monotonic(), *job)))
+        function = {"many": work, "idle": idle, "turns": turn, "gil": spin, "lives": life}[MODE]
+        jobs = [(function, SECONDS if MODE == "lives" else until)] * (int(REST[0]) if REST else 4)
+    threads, asked = [], []
+    for index, job in enumerate(jobs):
+        threads.append(threading.Thread(target=clocked, args=(index, *job)))
+        asked.append(time.monotonic())
         threads[-1].start()
-    for thread in threads:
-        thread.join()
-    print(json.dumps(CLOCKS))
+        if MODE == "lives":
+            joined(index, threads[-1], asked[-1])
+    for index, thread in enumerate(threads):
+        if MODE != "lives":
+            joined(index, thread, asked[index])
+    print(json.dumps([CLOCKS[index] for index in range(len(jobs))]))
 
 
 main()

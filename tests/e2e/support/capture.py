@@ -127,8 +127,9 @@ class Capture:
     agent_drops: Dict[int, int] = field(default_factory=dict)
     agent_samples: int = 0
     reasons: List[str] = field(default_factory=list)  # why an agent refused, or stopped
-    # by thread: (time ns, whole CPU ns); by process: (time ns, status)
+    # by thread: (time ns, whole CPU ns), and (its own start ns, CPU ns before it); by process: (time ns, status)
     thread_ends: Dict[int, Tuple[int, int]] = field(default_factory=dict)
+    thread_starts: Dict[int, Tuple[int, int]] = field(default_factory=dict)
     process_ends: Dict[int, Tuple[int, int]] = field(default_factory=dict)
     health: Dict[int, Health] = field(default_factory=dict)  # by process
     wall_ns: int = 0
@@ -273,6 +274,8 @@ def _thread_end(capture: Capture, c: Cursor):
     thread = _index(capture.threads, c.number(), "thread")
     assert thread not in capture.thread_ends, "a thread ends twice"
     capture.thread_ends[thread] = (c.number(), c.number())
+    if c.left:
+        capture.thread_starts[thread] = (c.number(), c.number())
 
 
 def _process_end(capture: Capture, c: Cursor):

@@ -46,6 +46,7 @@ class Row:
     python: float
     native: float
     system: float
+    waiting: float  # 0 where the table has no such column
     source: str
 
     @property
@@ -55,12 +56,61 @@ class Row:
 
 def rows(text: str) -> List[Row]:
     """The rows of the line tables that have a number."""
-    found = []
+    found, columns = [], 4
     for line in ANSI.sub("", text).splitlines():
-        cells = re.split(r"[│|]", line, maxsplit=4)
-        if len(cells) == 5 and cells[0].strip().isdigit():
-            shares = [float(cell.strip().rstrip("%").lstrip("<") or 0) for cell in cells[1:4]]
-            found.append(Row(int(cells[0]), *shares, source=cells[4]))
+        cells = [cell.strip() for cell in re.split(r"[│|]", line)]
+        if cells[0] == "Line":
+            columns = 5 if cells[4] == "waiting" else 4
+        cells = re.split(r"[│|]", line, maxsplit=columns)
+        if len(cells) == columns + 1 and cells[0].strip().isdigit():
+            shares = [float(cell.strip().rstrip("%").lstrip("<") or 0) for cell in cells[1:columns]]
+            found.append(Row(int(cells[0]), *(shares + [0.0])[:4], source=cells[columns]))
+    return found
+
+
+WAITED = re.compile(r"Waited (\d+)% \(([^)]*)\)")
+REASON = re.compile(r"([A-Za-z][A-Za-z ]*) ([\d.]+)")
+
+
+def reasons(text: str) -> Dict[str, float]:
+    """`socket 30, GIL 11`: what was waited for."""
+    return {name: float(number) for name, number in REASON.findall(text)}
+
+
+def waited(text: str):
+    """The summary's line: percent of the wall time, in all and by reason."""
+    match = WAITED.search(" ".join(ANSI.sub("", text).split()))
+    return (float(match.group(1)), reasons(match.group(2))) if match else (0.0, {})
+
+
+@dataclass
+class Thread:
+    tid: int
+    name: str
+    wall: float
+    cpu: float
+    no_core: float
+    waited: float
+    reasons: Dict[str, float]
+
+    @property
+    def states(self) -> float:
+        return self.cpu + self.no_core + self.waited
+
+
+THREAD = re.compile(
+    r"^ +(\d+)  (\S.*?) +([\d.]+)s +([\d.]+)s +([\d.]+)s +([\d.]+)s(?:  (.*))?$", re.M
+)
+
+
+def threads(text: str) -> Dict[int, Thread]:
+    """The threads that `inspect` lists, by id."""
+    found = {}
+    for match in THREAD.finditer(text):
+        tid, name, *seconds = match.groups()[:6]
+        found[int(tid)] = Thread(
+            int(tid), name, *map(float, seconds), reasons=reasons(match.group(7) or "")
+        )
     return found
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Dict, List, Optional
 
 from support import capture, report
-from support.run import TARGETS, capture_of, environment, profile
+from support.run import TARGETS, capture_of, environment, inspect, profile
 
 FOLDER = TARGETS / "truth"
 PERIOD = 0.004  # of the default clock: what CPU a run needs for so many samples
@@ -149,6 +149,7 @@ class Run:
     shares: List[Seen] = field(default_factory=list)  # functions, by the capture and the report
     lines: List[Seen] = field(default_factory=list)
     kinds: List[Seen] = field(default_factory=list)
+    said: str = ""  # what `inspect` says of the capture, of programs that wait
 
 
 def run(program: str, python, seconds: float, tmp_path: Path, env=None, **options) -> Run:
@@ -180,6 +181,8 @@ def judge(program: str, python: str, truth: Truth, result) -> Run:
     it.shares = by_capture(it) + by_report(it)
     it.lines = by_line(it)
     it.kinds = by_kind(it)
+    if truth.word("waits"):
+        it.said = inspect(folder / "profile.fah").out
     return it
 
 
@@ -368,6 +371,45 @@ def by_kind(it: Run) -> List[Seen]:
                     )
                 )
     return seen
+
+
+def waiting_lines() -> Dict[str, int]:
+    """The lines of waits.py that wait, by what they wait for."""
+    text = (FOLDER / "waits.py").read_text()
+    found = re.findall(r"# wait: (.+)", text)
+    return {name: text[: text.index("# wait: " + name)].count("\n") + 1 for name in found}
+
+
+def wrong_waits(it: Run, stacks: bool, room: float) -> List[str]:
+    """What the report says was waited, of what the program's own clock says, each within so many points
+    of the wall time: by the summary, by line and by `inspect`. A thread that is woken may want a core
+    for a while, which is no waiting: the kernel's count of that is taken off the least. Without
+    stacks a lock cannot be told, and no line is known."""
+    wall = report.seconds(it.text, "Total Wall Time")
+    main = report.threads(it.said)[it.truth.words[0]["pid"]]
+    truth = it.truth.word("waits")
+    all_shown, shown = report.waited(it.text)
+    rows = {row.line: row.waiting for row in report.rows(it.table)}
+    lines = waiting_lines()
+    wrong = []
+
+    def judge(what, seen, true, more=0.0):
+        if not true - main.no_core - room * wall <= seen <= true + more + room * wall:
+            wrong.append("%s: %.3f s of %.3f" % (what, seen, true))
+
+    judge("in all", all_shown * wall / 100, sum(truth.values()), wall - sum(truth.values()))
+    judge("thread", main.waited, sum(truth.values()), wall - sum(truth.values()))
+    for name, true in truth.items():
+        told = name if stacks or name != "lock" else "unknown"
+        # starting threads and a child is waiting too, for locks and a pipe
+        more = wall if told in ("lock", "unknown", "pipe") else 0.0
+        judge("summary, " + name, shown.get(told, 0.0) * wall / 100, true, more)
+        judge("thread, " + name, main.reasons.get(told, 0.0), true, more)
+        if stacks:
+            judge("line, " + name, rows.get(lines[name], 0.0) * wall / 100, true)
+    if abs(main.states - main.wall) > 0.01 * main.wall + 0.002:
+        wrong.append("its states are %.3f s of %.3f" % (main.states, main.wall))
+    return wrong
 
 
 @lru_cache(maxsize=None)

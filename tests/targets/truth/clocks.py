@@ -21,6 +21,7 @@ SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
 
 units = {}
 lines = {}
+waits = {}
 log = []  # (unit, begin, end) in ns of the monotonic clock, where a program asks for it
 keep_log = bool(os.environ.get("FAH_TRUTH_LOG"))
 lock = threading.Lock()
@@ -74,6 +75,11 @@ def lap(name, since):
     return time.thread_time_ns()
 
 
+def waited(name, since):
+    """Wall time since then (time.monotonic_ns) is the line's that has the comment `wait: name`."""
+    waits[name] = waits.get(name, 0.0) + (time.monotonic_ns() - since) / 1e9
+
+
 def rounds(turn, seconds=None):
     """Turns until the process has used its CPU: whole ones, at least one."""
     if "FAH_TRUTH_TURNS" in os.environ:
@@ -99,6 +105,8 @@ def say(**more):
     }
     if log:
         it["log"] = log
+    if waits:
+        it["waits"] = waits
     it.update(more)
     place = os.environ.get("FAH_TRUTH")
     if place:

@@ -1,6 +1,7 @@
 """Waits of known length: a sleep, a lock that another thread holds, a socket, a pipe, a child process.
 
-Each unit waits in one line, for a constructed time, and uses next to no CPU; `compute` is what runs.
+Each unit waits in one line, named by what it waits for, for a constructed time, and uses next to no CPU;
+`compute` is what runs.
 """
 
 import os
@@ -22,20 +23,26 @@ def compute(seconds):
 
 
 def sleep(seconds):
+    begun = time.monotonic_ns()
     time.sleep(seconds)  # wait: sleep
+    clocks.waited("sleep", begun)
 
 
 def lock(seconds):
     held = threading.Lock()
     held.acquire()
     threading.Timer(seconds, held.release).start()
+    begun = time.monotonic_ns()
     held.acquire()  # wait: lock
+    clocks.waited("lock", begun)
 
 
 def from_socket(seconds):
     here, there = socket.socketpair()
     threading.Timer(seconds, there.sendall, [b"x"]).start()
+    begun = time.monotonic_ns()
     here.recv(1)  # wait: socket
+    clocks.waited("socket", begun)
     here.close()
     there.close()
 
@@ -43,14 +50,18 @@ def from_socket(seconds):
 def from_pipe(seconds):
     out, into = os.pipe()
     threading.Timer(seconds, os.write, [into, b"x"]).start()
+    begun = time.monotonic_ns()
     os.read(out, 1)  # wait: pipe
+    clocks.waited("pipe", begun)
     os.close(out)
     os.close(into)
 
 
 def for_child(seconds):
     child = subprocess.Popen(["sleep", "%.3f" % seconds])
-    child.wait()  # wait: child
+    begun = time.monotonic_ns()
+    child.wait()  # wait: child process
+    clocks.waited("child process", begun)
 
 
 def main():
@@ -63,12 +74,4 @@ def main():
 
 
 main()
-clocks.say(
-    waits={
-        "sleep": "sleep",
-        "lock": "lock",
-        "from_socket": "socket",
-        "from_pipe": "pipe",
-        "for_child": "child",
-    }
-)
+clocks.say()

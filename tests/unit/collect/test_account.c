@@ -140,6 +140,86 @@ static void late_figures_do_not_add_up_to_more(void **state)
 	assert_int_equal(items[2].waited + items[3].waited, 4 * MS);
 }
 
+static uint64_t sum_of_items(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < n_items; i++)
+		sum += items[i].waited;
+	return sum;
+}
+
+/* Blocked at the last look: what it waited after it, it waited there. */
+static void its_own_end_of_a_blocked_one(void **state)
+{
+	struct fah_account a = begin();
+
+	(void)state;
+	point(&a, 20, 1, 2, 1);
+	fah_account_blocked(&a, sleep_at);
+	assert_true(point(&a, 40, 1, 2, 1));
+	fah_account_end(&a, START, START + 100 * MS, (7 + 11) * MS);
+	assert_int_equal(sum_of_items(), 87 * MS);
+	assert_int_equal(items[n_items - 1].node, 5);
+	assert_int_equal(items[n_items - 1].end, 200 * MS); /* since the run began */
+	assert_int_equal(states_time, 200 * MS);
+	assert_int_equal(states_cpu, 11 * MS);
+	assert_int_equal(states_ready, 2 * MS);
+}
+
+/* It ran: what is left is divided as its time was before, here 1 to 3. */
+static void its_own_end_of_a_running_one(void **state)
+{
+	struct fah_account a = begin();
+
+	(void)state;
+	point(&a, 40, 0, 10, 1);
+	fah_account_blocked(&a, sleep_at); /* 30 ms */
+	point(&a, 60, 20, 10, 2);
+	fah_account_running(&a);
+	fah_account_end(&a, START, START + 100 * MS, (7 + 40) * MS);
+	assert_int_equal(states_ready, 15 * MS);
+	assert_int_equal(sum_of_items(), 45 * MS);
+	assert_int_equal(states_cpu + states_ready + sum_of_items(), 100 * MS);
+}
+
+/* Nothing was ever seen of it but that it ran: a little is want of a core, much is not known. */
+static void its_own_end_unseen(void **state)
+{
+	struct fah_account a = begin();
+
+	(void)state;
+	point(&a, 20, 20, 0, 1);
+	fah_account_running(&a);
+	fah_account_end(&a, START, START + 40 * MS, (7 + 25) * MS);
+	assert_int_equal(n_items, 0);
+	assert_int_equal(states_ready, 15 * MS);
+
+	a = begin();
+	point(&a, 20, 20, 0, 1);
+	fah_account_running(&a);
+	fah_account_end(&a, START, START + 100 * MS, (7 + 25) * MS);
+	assert_int_equal(states_ready, 0);
+	assert_int_equal(n_items, 1);
+	assert_int_equal(items[0].reason, FAH_WAIT_UNKNOWN);
+	assert_int_equal(items[0].waited, 75 * MS);
+}
+
+/* The kernel knows its start to 10 ms; it knows better. */
+static void its_own_start(void **state)
+{
+	struct fah_account a = {.thread = 1, .run_start_ns = START - 100 * MS};
+	const struct fah_sched none = {0, 0, 0}, s = {2 * MS, 0, 1};
+
+	(void)state;
+	n_items = 0;
+	fah_account_begin(&a, START, &none);
+	assert_false(fah_account_point(&a, &s, START + 18 * MS));
+	fah_account_running(&a);
+	fah_account_end(&a, START + 9 * MS, START + 50 * MS, 6 * MS);
+	assert_int_equal(states_cpu + states_ready + sum_of_items(), 41 * MS);
+}
+
 /* Anything may come: never more than the account leaves, and all of it where it ends blocked. */
 static void whatever_comes_it_adds_up(void **state)
 {
@@ -188,6 +268,10 @@ int main(void)
 		cmocka_unit_test(between_two_places),
 		cmocka_unit_test(after_a_wait_it_runs),
 		cmocka_unit_test(late_figures_do_not_add_up_to_more),
+		cmocka_unit_test(its_own_end_of_a_blocked_one),
+		cmocka_unit_test(its_own_end_of_a_running_one),
+		cmocka_unit_test(its_own_end_unseen),
+		cmocka_unit_test(its_own_start),
 		cmocka_unit_test(whatever_comes_it_adds_up),
 	};
 

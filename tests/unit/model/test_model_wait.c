@@ -221,6 +221,35 @@ static void main_waits_for_child(void **state)
 	fah_profile_free(p);
 }
 
+/* A thread's own word of its life is better than the kernel's of its start; CPU from before that is
+ * no state of it. */
+static void own_word(void **state)
+{
+	struct program r;
+	struct fah_profile *p;
+	const struct fah_thread *threads;
+	uint32_t thread;
+	size_t n;
+
+	(void)state;
+	program_begin(&r);
+	thread = build_thread(&r.b, r.process, 11, 990);
+	fah_writer_states(r.b.w, thread, MS(1020), MS(6), MS(3));
+	fah_writer_thread_life(r.b.w, thread, MS(1020), MS(6), MS(1000), 0);
+	fah_writer_thread_life(r.b.w, r.main, MS(2000), MS(115), MS(0), MS(15));
+	p = build_load(&r.b, 2000, 121);
+	threads = fah_profile_threads(p, &n);
+	assert_int_equal(n, 2);
+	near(threads[0].states.wall_s, 2, 1e-9);
+	near(threads[0].states.cpu_s, 0.1, 1e-9);
+	near(threads[0].states.waited_s, 1.9, 1e-9);
+	near(threads[1].states.wall_s, 0.02, 1e-9);
+	near(threads[1].states.cpu_s, 0.006, 1e-9);
+	near(threads[1].states.ready_s, 0.003, 1e-9);
+	near(threads[1].states.waited_s, 0.011, 1e-9);
+	fah_profile_free(p);
+}
+
 /* 50 threads on 2 cores, one GIL: one runs, the others wait or are ready. All sums hold. */
 static void fifty_threads(void **state)
 {
@@ -480,17 +509,12 @@ static void replaced_by_exec(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sleeping_main),
-		cmocka_unit_test(join_while_worker_runs),
-		cmocka_unit_test(main_waits_for_child),
-		cmocka_unit_test(fifty_threads),
-		cmocka_unit_test(short_sleeps),
-		cmocka_unit_test(unseen_waits),
-		cmocka_unit_test(no_core),
-		cmocka_unit_test(ready_beside_waiting),
-		cmocka_unit_test(short_wait_after_work),
-		cmocka_unit_test(cut_capture),
-		cmocka_unit_test(impossible),
+		cmocka_unit_test(sleeping_main),	cmocka_unit_test(join_while_worker_runs),
+		cmocka_unit_test(main_waits_for_child), cmocka_unit_test(own_word),
+		cmocka_unit_test(fifty_threads),	cmocka_unit_test(short_sleeps),
+		cmocka_unit_test(unseen_waits),		cmocka_unit_test(no_core),
+		cmocka_unit_test(ready_beside_waiting), cmocka_unit_test(short_wait_after_work),
+		cmocka_unit_test(cut_capture),		cmocka_unit_test(impossible),
 		cmocka_unit_test(replaced_by_exec),
 	};
 
