@@ -49,7 +49,7 @@ void fah_writer_copy(struct fah_writer *w, const struct fah_record *rec)
 		if (fah_decode_function(rec, &f) == 0)
 			learn(fah_map_put(&w->functions,
 					  fah_function_key(f.file, f.name, f.qualname, f.first_line,
-							   f.kind),
+							   f.kind, f.module),
 					  NULL),
 			      w->n_functions);
 		break;

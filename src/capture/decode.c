@@ -62,6 +62,7 @@ int fah_decode_function(const struct fah_record *rec, struct fah_rec_function *r
 	ret->first_line = get_u32(&c);
 	/* version 1 had no kinds */
 	ret->kind = !c.bad && c.p < c.end ? get_u32(&c) : FAH_FUNCTION_PYTHON;
+	ret->module = !c.bad && c.p < c.end ? get_u32(&c) : 0;
 	return done(&c);
 }
 

@@ -27,7 +27,7 @@ enum fah_record_type {
 	/* str; ids count from 1 in file order, 0 is "none" */
 	FAH_REC_STRING = 2,
 	/* file str-id, name str-id, qualname str-id (0: unknown), first line, enum
-	 * fah_function_kind; ids count from 1 */
+	 * fah_function_kind, module str-id (may be absent: 0); ids count from 1 */
 	FAH_REC_FUNCTION = 3,
 	/* count, then count times { parent node (id distance: this id - parent), function, line };
 	 * node ids count from 1 in file order; distance = own id means parent 0 (the root) */
@@ -79,7 +79,7 @@ enum fah_record_type {
 
 enum fah_function_kind {
 	FAH_FUNCTION_PYTHON = 0,
-	FAH_FUNCTION_NATIVE = 1,  /* file: the module's path; name: of its symbol, or an offset */
+	FAH_FUNCTION_NATIVE = 1,  /* name: of its symbol, or an offset; file: see doc/format.md */
 	FAH_FUNCTION_RUNTIME = 2, /* work of the interpreter itself: "<garbage collector>" */
 };
 

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "capture/crc32.h"
+#include "base/crc32.h"
 #include "core/err.h"
 
 #include <errno.h>

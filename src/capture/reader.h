@@ -59,7 +59,8 @@ struct fah_str {
 };
 struct fah_rec_function {
 	uint32_t file, name, qualname, first_line;
-	uint32_t kind; /* enum fah_function_kind */
+	uint32_t kind;	 /* enum fah_function_kind */
+	uint32_t module; /* of a native function whose file is its source; 0: file is the module */
 };
 struct fah_rec_process {
 	uint32_t pid, ppid, forked, python_version, clock;

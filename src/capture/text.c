@@ -58,6 +58,8 @@ static int print_function(struct fah_text *t, const struct fah_record *rec, stru
 				f.kind == FAH_FUNCTION_PYTHON	? ""
 				: f.kind == FAH_FUNCTION_NATIVE ? " native"
 								: " runtime");
+	if (err == 0 && f.module)
+		fah_strbuf_addf(out, " module=%u", f.module);
 	return err;
 }
 

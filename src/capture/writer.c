@@ -93,15 +93,17 @@ uint32_t fah_writer_string(struct fah_writer *w, const char *s, size_t len)
 }
 
 static uint32_t define_function(struct fah_writer *w, uint32_t file, uint32_t name,
-				uint32_t qualname, uint32_t first_line, uint32_t kind)
+				uint32_t qualname, uint32_t first_line, uint32_t kind,
+				uint32_t module)
 {
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 	uint32_t *id;
 
-	if (file > w->n_strings || name > w->n_strings || qualname > w->n_strings)
+	if (file > w->n_strings || name > w->n_strings || qualname > w->n_strings ||
+	    module > w->n_strings)
 		return 0;
-	id = fah_map_put(&w->functions, fah_function_key(file, name, qualname, first_line, kind),
-			 NULL);
+	id = fah_map_put(&w->functions,
+			 fah_function_key(file, name, qualname, first_line, kind, module), NULL);
 	if (!id)
 		return 0;
 	if (!*id) {
@@ -110,6 +112,8 @@ static uint32_t define_function(struct fah_writer *w, uint32_t file, uint32_t na
 		put_number(&sb, qualname);
 		put_number(&sb, first_line);
 		put_number(&sb, kind);
+		if (module)
+			put_number(&sb, module);
 		if (send(w, FAH_REC_FUNCTION, &sb))
 			*id = ++w->n_functions;
 	}
@@ -119,13 +123,19 @@ static uint32_t define_function(struct fah_writer *w, uint32_t file, uint32_t na
 uint32_t fah_writer_function(struct fah_writer *w, uint32_t file, uint32_t name, uint32_t qualname,
 			     uint32_t first_line)
 {
-	return define_function(w, file, name, qualname, first_line, FAH_FUNCTION_PYTHON);
+	return define_function(w, file, name, qualname, first_line, FAH_FUNCTION_PYTHON, 0);
 }
 
 uint32_t fah_writer_other_function(struct fah_writer *w, uint32_t file, uint32_t name,
 				   uint32_t kind)
 {
-	return define_function(w, file, name, 0, 0, kind);
+	return define_function(w, file, name, 0, 0, kind, 0);
+}
+
+uint32_t fah_writer_native_function(struct fah_writer *w, uint32_t file, uint32_t name,
+				    uint32_t module)
+{
+	return define_function(w, file, name, 0, 0, FAH_FUNCTION_NATIVE, module);
 }
 
 /* Room for one more item; the caller sends the block when it is full. */

@@ -52,6 +52,9 @@ uint32_t fah_writer_function(struct fah_writer *w, uint32_t file, uint32_t name,
 /* Not a Python function: kind is an enum fah_function_kind, file a module's path or 0. */
 uint32_t fah_writer_other_function(struct fah_writer *w, uint32_t file, uint32_t name,
 				   uint32_t kind);
+/* A native function whose source is known: file is that, module the path of what it is in. */
+uint32_t fah_writer_native_function(struct fah_writer *w, uint32_t file, uint32_t name,
+				    uint32_t module);
 uint32_t fah_writer_node(struct fah_writer *w, uint32_t parent, uint32_t function, uint32_t line);
 
 struct fah_process_def {

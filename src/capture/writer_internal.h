@@ -37,11 +37,11 @@ struct fah_writer {
 	uint32_t first_dirty, last_dirty;
 };
 
-/* No line lies beyond 2^30. */
+/* No line lies beyond 2^30. Only functions without a qualified name have a module. */
 static inline struct fah_key fah_function_key(uint32_t file, uint32_t name, uint32_t qualname,
-					      uint32_t first_line, uint32_t kind)
+					      uint32_t first_line, uint32_t kind, uint32_t module)
 {
-	return fah_key_u32x4(file, name, qualname, first_line ^ kind << 30);
+	return fah_key_u32x4(file, name, qualname ^ module, first_line ^ kind << 30);
 }
 
 static inline struct fah_key fah_process_key(uint32_t pid, uint64_t start_ns)

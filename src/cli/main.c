@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "native/names.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -54,6 +55,14 @@ static void outlive_file_limits(void)
 		sigaction(SIGXFSZ, &ours, NULL);
 }
 
+static void print_version(void)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf text = FAH_STRBUF_INIT;
+
+	fah_names_abilities(&text);
+	printf("fixingahole %s\nNative frames: %s.\n", FAH_VERSION, fah_strbuf_str(&text));
+}
+
 int main(int argc, char **argv)
 {
 	const struct fah_command *cmd;
@@ -70,7 +79,7 @@ int main(int argc, char **argv)
 		return FAH_STATUS_OK;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("fixingahole %s\n", FAH_VERSION);
+		print_version();
 		return FAH_STATUS_OK;
 	}
 	cmd = fah_command_find(argv[1]);

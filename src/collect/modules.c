@@ -9,6 +9,7 @@
 #include "native/names.h"
 #include "native/table_file.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,14 @@ struct mapped {
 	struct module *module;
 };
 
+/* Where processes look for files: kept open, since names are asked for after their end too. */
+struct root {
+	struct root *next;
+	uint64_t dev, ino;
+	int fd;	       /* -1: ours */
+	char path[32]; /* "" for ours */
+};
+
 struct map {
 	struct mapped *list; /* by start */
 	size_t n;
@@ -45,6 +54,7 @@ struct map {
 struct fah_modules {
 	char *dir, *cache;
 	struct module *modules;
+	struct root *roots;
 	struct map *maps; /* by number - 1 */
 	uint32_t n_maps;
 	struct fah_names *nowhere; /* addresses that no module has */
@@ -57,7 +67,7 @@ struct fah_modules *fah_modules_new(const char *session_dir)
 	if (!m)
 		return NULL;
 	m->dir = strdup(session_dir);
-	m->nowhere = fah_names_new(NULL, "");
+	m->nowhere = fah_names_new(NULL, "", "");
 	if (!m->dir || !m->nowhere) {
 		fah_modules_free(m);
 		return NULL;
@@ -85,6 +95,14 @@ void fah_modules_free(struct fah_modules *m)
 	for (; m->modules; m->modules = next) {
 		next = m->modules->next;
 		module_free(m->modules);
+	}
+	while (m->roots) {
+		struct root *root = m->roots;
+
+		m->roots = root->next;
+		if (root->fd >= 0)
+			close(root->fd);
+		free(root);
 	}
 	for (uint32_t i = 0; i < m->n_maps; i++)
 		free(m->maps[i].list);
@@ -117,6 +135,34 @@ static void see_whether_interpreter(struct module *mod)
 	mod->is_known = true;
 	if (mod->kind == FAH_MODULE_OTHER && fah_names_has(mod->names, EVAL))
 		mod->kind = FAH_MODULE_INTERPRETER;
+}
+
+/* The folder that is "/" for the process; ours where that cannot be seen. */
+static const char *root_of(struct fah_modules *m, uint32_t pid)
+{
+	char path[64];
+	struct stat st, own;
+	struct root *root;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root", pid);
+	if (stat(path, &st) < 0 || stat("/", &own) < 0)
+		return "";
+	for (root = m->roots; root; root = root->next)
+		if (root->dev == st.st_dev && root->ino == st.st_ino)
+			return root->path;
+	root = calloc(1, sizeof(*root));
+	if (!root)
+		return "";
+	root->dev = st.st_dev;
+	root->ino = st.st_ino;
+	root->fd = -1;
+	if (st.st_dev != own.st_dev || st.st_ino != own.st_ino)
+		root->fd = open(path, O_PATH | O_CLOEXEC | O_DIRECTORY);
+	if (root->fd >= 0)
+		snprintf(root->path, sizeof(root->path), "/proc/self/fd/%d", root->fd);
+	root->next = m->roots;
+	m->roots = root;
+	return root->path;
 }
 
 /* As process pid sees the path: it may live in another root. The inode says whether it is that
@@ -163,7 +209,7 @@ static struct module *find_module(struct fah_modules *m, uint32_t pid, const cha
 		if (fah_table_get(mod->elf, m->cache, &mod->table) < 0)
 			mod->table = (struct fah_table_bytes){0};
 	}
-	mod->names = fah_names_new(mod->elf, path);
+	mod->names = fah_names_new(mod->elf, root_of(m, pid), path);
 	if (!mod->names) {
 		module_free(mod);
 		return NULL;

@@ -51,6 +51,18 @@ static uint32_t take_pcs(struct fah_stack_ctx *ctx, struct fah_cursor *cur)
 	return cur->bad ? 0 : (uint32_t)map;
 }
 
+static uint32_t native_function(struct fah_writer *w, const struct fah_name_frame *f,
+				const char *path)
+{
+	uint32_t module = fah_writer_string(w, path, strlen(path)),
+		 name = fah_writer_string(w, f->function, strlen(f->function));
+
+	if (!f->file)
+		return fah_writer_other_function(w, module, name, FAH_FUNCTION_NATIVE);
+	return fah_writer_native_function(w, fah_writer_string(w, f->file, strlen(f->file)), name,
+					  module);
+}
+
 /* One address may be several frames: what the compiler has inlined. */
 static uint32_t native_nodes(struct fah_writer *w, uint32_t parent,
 			     const struct fah_native_place *place)
@@ -62,11 +74,8 @@ static uint32_t native_nodes(struct fah_writer *w, uint32_t parent,
 		struct fah_name_frame *f = &frames[i];
 
 		if (!f->id)
-			f->id = fah_writer_other_function(
-				w, fah_writer_string(w, place->path, strlen(place->path)),
-				fah_writer_string(w, f->function, strlen(f->function)),
-				FAH_FUNCTION_NATIVE);
-		parent = fah_writer_node(w, parent, f->id, 0);
+			f->id = native_function(w, f, place->path);
+		parent = fah_writer_node(w, parent, f->id, f->line);
 	}
 	return parent;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Each byte may be one more level of recursion. The library's own limit would leave out all names
- * of more than 1,024 bytes; 4,096 take less than 3 MB of stack at worst (tests/unit/native). */
+ * of more than 1,024 bytes; 4,096 take less than 4 MB of stack at worst (tests/unit/native). */
 #define MAX_MANGLED 4096u
 
 struct taken {

@@ -4,7 +4,9 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "native/debug_file.h"
 #include "native/demangle.h"
+#include "native/debug_info.h"
 #include "native/plt.h"
 #include "native/table_build.h"
 
@@ -18,28 +20,33 @@ struct found {
 
 struct fah_names {
 	struct fah_elf *elf; /* borrowed */
-	char *path;
+	char *root, *path;
+	struct fah_elf *debug, *small; /* NULL: there is none */
+	uint8_t *small_bytes;
+	struct fah_dwarf *dwarf;
 	bool has_symbols, has_starts;
 	struct fah_symbols symbols, stubs;
 	uint64_t *starts; /* of functions, for those without a symbol */
 	size_t n_starts;
 	struct fah_arena arena;
-	struct fah_map known; /* offset, or where its function begins -> 1 + index into found */
+	struct fah_strmap texts; /* names and files, each once */
+	struct fah_map known;	 /* offset, or where its function begins -> 1 + index into found */
 	struct found *found;
 	size_t n_found;
 };
 
-struct fah_names *fah_names_new(struct fah_elf *elf, const char *path)
+struct fah_names *fah_names_new(struct fah_elf *elf, const char *root, const char *path)
 {
 	struct fah_names *names = calloc(1, sizeof(*names));
 
 	if (!names)
 		return NULL;
 	names->elf = elf;
+	names->root = strdup(root);
 	names->path = strdup(path);
-	if (names->path)
+	if (names->root && names->path)
 		return names;
-	free(names);
+	fah_names_free(names);
 	return NULL;
 }
 
@@ -47,25 +54,45 @@ void fah_names_free(struct fah_names *names)
 {
 	if (!names)
 		return;
+	fah_dwarf_free(names->dwarf);
+	fah_elf_free(names->debug);
+	fah_elf_free(names->small);
+	free(names->small_bytes);
 	fah_symbols_release(&names->symbols);
 	fah_symbols_release(&names->stubs);
 	fah_arena_release(&names->arena);
+	fah_strmap_release(&names->texts);
 	fah_map_release(&names->known);
 	free(names->starts);
 	free(names->found);
+	free(names->root);
 	free(names->path);
 	free(names);
 }
 
 static void read_symbols(struct fah_names *names)
 {
+	struct fah_elf *others[2];
+
 	if (names->has_symbols)
 		return;
 	names->has_symbols = true;
-	if (!names->elf || fah_symbols_read(names->elf, &names->symbols) < 0)
+	if (!names->elf)
+		return;
+	if (fah_debug_file_open(names->elf, names->root, names->path, &names->debug) < 0)
+		names->debug = NULL;
+	if (!names->debug &&
+	    fah_debug_data_open(names->elf, &names->small_bytes, &names->small) < 0)
+		names->small = NULL;
+	others[0] = names->debug;
+	others[1] = names->small;
+	if (fah_symbols_read_all(names->elf, others, 2, &names->symbols) < 0)
 		names->symbols = (struct fah_symbols){0};
-	if (!names->elf || fah_plt_read(names->elf, &names->symbols, &names->stubs) < 0)
+	if (fah_plt_read(names->elf, &names->symbols, &names->stubs) < 0)
 		names->stubs = (struct fah_symbols){0};
+	names->dwarf = fah_dwarf_open(names->elf);
+	if (!names->dwarf && names->debug)
+		names->dwarf = fah_dwarf_open(names->debug);
 }
 
 static const struct fah_symbol *find_symbol(struct fah_names *names, uint64_t offset)
@@ -180,6 +207,78 @@ static uint32_t find_function(struct fah_names *names, uint64_t offset)
 	return *entry = (uint32_t)names->n_found;
 }
 
+static const char *keep(struct fah_names *names, const char *text)
+{
+	uint32_t *unused = NULL;
+	const char *kept = NULL;
+
+	unused = fah_strmap_put(&names->texts, text, strlen(text), NULL, &kept);
+	return unused ? kept : NULL;
+}
+
+static const char *source_file(struct fah_names *names, const struct fah_dwarf_frame *from)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf text = FAH_STRBUF_INIT;
+
+	if (!from->file || !*from->file)
+		return NULL;
+	if (*from->file != '/' && from->dir && *from->dir)
+		fah_strbuf_addf(&text, "%s/", from->dir);
+	fah_strbuf_adds(&text, from->file);
+	return text.failed ? NULL : keep(names, text.p);
+}
+
+static bool is_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
+/* The symbol's own name where debug information has only half of it, as "operator()". */
+static const char *function_name(struct fah_names *names, const struct fah_dwarf_frame *from,
+				 const char *symbol)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf text = FAH_STRBUF_INIT;
+	const char *name = from->linkage;
+
+	if ((!name || !*name) && symbol && is_mangled(symbol))
+		name = symbol;
+	if (name && *name && fah_demangle(name, &text))
+		return keep(names, text.p);
+	if (from->name && *from->name)
+		return keep(names, from->name);
+	return name && *name ? keep(names, name) : symbol;
+}
+
+/* By debug information; 0: it has nothing there, or no memory. */
+static uint32_t find_inlined(struct fah_names *names, uint64_t offset)
+{
+	struct fah_dwarf_frame from[FAH_INLINE_MAX];
+	const struct fah_symbol *symbol;
+	struct fah_name_frame *frames;
+	uint32_t n, *entry;
+
+	read_symbols(names);
+	n = names->dwarf ? fah_dwarf_find(names->dwarf, names->elf->base + offset, from) : 0;
+	if (!n)
+		return 0;
+	symbol = find_symbol(names, offset);
+	frames = fah_arena_array(&names->arena, n, sizeof(*frames));
+	for (uint32_t i = 0; frames && i < n; i++) {
+		frames[i] = (struct fah_name_frame){
+			.function =
+				function_name(names, &from[i], symbol && !i ? symbol->name : NULL),
+			.file = source_file(names, &from[i]),
+			.line = from[i].line};
+		if (!frames[i].function)
+			return 0;
+	}
+	entry = frames ? entry_for(names, (struct fah_key){offset, 0}, NULL) : NULL;
+	if (!entry)
+		return 0;
+	names->found[names->n_found++] = (struct found){frames, n};
+	return *entry = (uint32_t)names->n_found;
+}
+
 struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, uint32_t *ret_n)
 {
 	uint32_t *entry = fah_map_get(&names->known, (struct fah_key){offset, 0}), index;
@@ -187,7 +286,9 @@ struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, 
 	if (entry && *entry) {
 		index = *entry;
 	} else {
-		index = find_function(names, offset);
+		index = find_inlined(names, offset);
+		if (!index)
+			index = find_function(names, offset);
 		entry = index ? fah_map_put(&names->known, (struct fah_key){offset, 0}, NULL)
 			      : NULL;
 		if (!entry)
@@ -196,4 +297,19 @@ struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, 
 	}
 	*ret_n = names->found[index - 1].n;
 	return names->found[index - 1].frames;
+}
+
+void fah_names_abilities(struct fah_strbuf *out)
+{
+	const struct {
+		const char *what, *library;
+	} abilities[] = {
+		{"inlined frames and lines", fah_dwarf_library()},
+		{".gnu_debugdata", fah_unpack_library()},
+		{"C++ and Rust names", fah_demangle_library()},
+	};
+
+	for (size_t i = 0; i < sizeof(abilities) / sizeof(abilities[0]); i++)
+		fah_strbuf_addf(out, "%s%s (%s)", i ? ", " : "", abilities[i].what,
+				abilities[i].library ? abilities[i].library : "not in this build");
 }

@@ -2,12 +2,14 @@
  * names.h - what the addresses of one module are called. Tool side, one thread.
  *
  * Everything is read when it is first asked for, and each address is worked out once. Names come
- * from the module's symbol tables and its stubs; C++ and Rust are made readable. An address that
- * nothing names is its module and where in it its function begins.
+ * from debug information, with inlined functions and lines, from symbol tables, both also from the
+ * module's debug file, and from its stubs; C++ and Rust are made readable. An address that nothing
+ * names is its module and where in it its function begins.
  */
 #ifndef FAH_NATIVE_NAMES_H
 #define FAH_NATIVE_NAMES_H
 
+#include "base/strbuf.h"
 #include "native/elf_file.h"
 #include "native/symbols.h"
 
@@ -15,14 +17,17 @@ struct fah_names; /* opaque */
 
 struct fah_name_frame {
 	const char *function; /* never empty */
+	const char *file;     /* the function's source; NULL: not known */
+	uint32_t line;	      /* of it; 0: not known */
 	uint32_t id;	      /* the caller's own, 0 to begin with */
 };
 
 /*
- * elf (NULL: the file cannot be read) is borrowed until fah_names_free, path copied. NULL: no
+ * elf (NULL: the file cannot be read) is borrowed until fah_names_free, path copied: the module's,
+ * in root, a folder ("": ours) that is looked into when the first name is asked for. NULL: no
  * memory. The caller owns it.
  */
-struct fah_names *fah_names_new(struct fah_elf *elf, const char *path);
+struct fah_names *fah_names_new(struct fah_elf *elf, const char *root, const char *path);
 void fah_names_free(struct fah_names *names); /* NULL is fine */
 FAH_DEFINE_FREEP(struct fah_names *, fah_names_free)
 
@@ -37,5 +42,8 @@ bool fah_names_has(struct fah_names *names, const char *symbol);
  * be set.
  */
 struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, uint32_t *ret_n);
+
+/* What this build can read, for people: "inlined frames and lines by libdw, …". */
+void fah_names_abilities(struct fah_strbuf *out);
 
 #endif

@@ -57,7 +57,8 @@ static bool is_function(const struct fah_elf *elf, const Elf64_Sym *sym)
 	       fah_elf_is_code(elf, sym->st_value);
 }
 
-static int add_table(struct candidates *all, const struct fah_elf *elf,
+/* from: the file that has the table; elf: the one with the code. */
+static int add_table(struct candidates *all, const struct fah_elf *elf, const struct fah_elf *from,
 		     const struct fah_elf_section *table, uint8_t **ret_strings)
 {
 	_cleanup_(fah_freep) uint8_t *bytes = NULL, *strings = NULL;
@@ -67,12 +68,12 @@ static int add_table(struct candidates *all, const struct fah_elf *elf,
 	Elf64_Sym sym;
 	int err;
 
-	if (table->link >= elf->n_sections)
+	if (table->link >= from->n_sections)
 		return 0;
-	names = &elf->sections[table->link];
-	err = fah_elf_read(elf, table->offset, table->len, &bytes);
+	names = &from->sections[table->link];
+	err = fah_elf_read(from, table->offset, table->len, &bytes);
 	if (err == 0)
-		err = fah_elf_read(elf, names->offset, names->len, &strings);
+		err = fah_elf_read(from, names->offset, names->len, &strings);
 	if (err < 0)
 		return err == FAH_ERR_DAMAGED ? 0 : err;
 	items = realloc(all->items, (all->n + n + 1) * sizeof(*items));
@@ -131,30 +132,52 @@ static int finish(const struct fah_elf *elf, const struct candidates *all, struc
 	return 0;
 }
 
-int fah_symbols_read(struct fah_elf *elf, struct fah_symbols *ret)
+static int add_file(struct candidates *all, const struct fah_elf *elf, struct fah_elf *from,
+		    struct fah_symbols *syms)
+{
+	int err = fah_elf_sections(from), n = 0;
+
+	while (n < FAH_SYMBOL_TABLES && syms->strings[n])
+		n++;
+	for (uint32_t i = 0; i < from->n_sections && n < FAH_SYMBOL_TABLES && err == 0; i++) {
+		if (from->sections[i].type != SHT_SYMTAB && from->sections[i].type != SHT_DYNSYM)
+			continue;
+		err = add_table(all, elf, from, &from->sections[i], &syms->strings[n]);
+		n += syms->strings[n] != NULL;
+	}
+	return err == FAH_ERR_DAMAGED ? 0 : err;
+}
+
+int fah_symbols_read_all(struct fah_elf *elf, struct fah_elf *const *others, size_t n,
+			 struct fah_symbols *ret)
 {
 	_cleanup_(fah_symbols_release) struct fah_symbols syms = {0};
 	struct candidates all = {0};
-	int err = fah_elf_sections(elf), n = 0;
+	int err = add_file(&all, elf, elf, &syms);
 
-	for (uint32_t i = 0; i < elf->n_sections && n < 2 && err == 0; i++)
-		if (elf->sections[i].type == SHT_SYMTAB || elf->sections[i].type == SHT_DYNSYM)
-			err = add_table(&all, elf, &elf->sections[i], &syms.strings[n++]);
+	for (size_t i = 0; i < n && err == 0; i++)
+		if (others[i])
+			err = add_file(&all, elf, others[i], &syms);
 	if (err == 0)
 		err = finish(elf, &all, &syms);
 	free(all.items);
-	if (err < 0 && err != FAH_ERR_DAMAGED)
+	if (err < 0)
 		return err;
 	*ret = syms;
 	syms = (struct fah_symbols){0};
 	return 0;
 }
 
+int fah_symbols_read(struct fah_elf *elf, struct fah_symbols *ret)
+{
+	return fah_symbols_read_all(elf, NULL, 0, ret);
+}
+
 void fah_symbols_release(struct fah_symbols *syms)
 {
 	free(syms->symbols);
-	free(syms->strings[0]);
-	free(syms->strings[1]);
+	for (int i = 0; i < FAH_SYMBOL_TABLES; i++)
+		free(syms->strings[i]);
 	*syms = (struct fah_symbols){0};
 }
 

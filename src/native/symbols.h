@@ -6,6 +6,8 @@
 
 #include "native/elf_file.h"
 
+#define FAH_SYMBOL_TABLES 6
+
 struct fah_symbol {
 	uint64_t start, end; /* count from the module's base, as tables do */
 	const char *name;    /* never empty; as it stands in the file, not demangled */
@@ -14,7 +16,7 @@ struct fah_symbol {
 struct fah_symbols {
 	struct fah_symbol *symbols; /* by start; one for each start */
 	size_t n;
-	uint8_t *strings[2]; /* where the names are */
+	uint8_t *strings[FAH_SYMBOL_TABLES]; /* where the names are */
 };
 
 /*
@@ -22,6 +24,10 @@ struct fah_symbols {
  * closed after. FAH_ERR_SYS, FAH_ERR_NOMEM.
  */
 int fah_symbols_read(struct fah_elf *elf, struct fah_symbols *ret);
+/* The same with what n other files (NULLs are fine) know of this one: its debug file, and what
+ * .gnu_debugdata has. */
+int fah_symbols_read_all(struct fah_elf *elf, struct fah_elf *const *others, size_t n,
+			 struct fah_symbols *ret);
 void fah_symbols_release(struct fah_symbols *syms);
 
 /* The symbol that holds this offset from the module's base; NULL: none does. */

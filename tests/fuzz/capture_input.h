@@ -5,7 +5,7 @@
 #ifndef FAH_FUZZ_CAPTURE_INPUT_H
 #define FAH_FUZZ_CAPTURE_INPUT_H
 
-#include "capture/crc32.h"
+#include "base/crc32.h"
 #include "capture/format.h"
 
 #include <stddef.h>

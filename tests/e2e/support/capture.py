@@ -72,6 +72,7 @@ class Function:
     qualname: str
     first_line: int
     kind: int = 0
+    module: str = ""  # of a native function whose file is its source
 
 
 @dataclass
@@ -210,7 +211,9 @@ def _function(capture: Capture, c: Cursor):
     file, name, qualname = (
         capture.strings[_index(capture.strings, c.number(), "string")] for _ in range(3)
     )
-    capture.functions.append(Function(file, name, qualname, c.number(), c.number()))
+    line, kind = c.number(), c.number()
+    module = capture.strings[_index(capture.strings, c.number(), "string")] if c.left else ""
+    capture.functions.append(Function(file, name, qualname, line, kind, module))
 
 
 def _nodes(capture: Capture, c: Cursor):

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "capture/crc32.h"
+#include "base/crc32.h"
 #include "capture/reader.h"
 #include "capture/writer.h"
 #include "core/err.h"
@@ -326,6 +326,43 @@ static void copying(void **state)
 	assert_int_equal(fah_writer_thread(w, 1, 4251, 500000000, "", 0), 3);
 }
 
+/* Header code that two libraries have is two functions; a record that is copied keeps its module.
+ */
+static void native_functions(void **state)
+{
+	_cleanup_(fah_reader_freep) struct fah_reader *r = NULL;
+	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL, *copy = NULL;
+	uint32_t header, name, a, b, seen = 0;
+	struct fah_rec_function f;
+	struct fah_record rec;
+
+	assert_int_equal(fah_writer_new("native.fah", &w), 0);
+	header = fah_writer_string(w, "/usr/include/x.h", 16);
+	name = fah_writer_string(w, "twice", 5);
+	a = fah_writer_string(w, "/lib/a.so", 9);
+	b = fah_writer_string(w, "/lib/b.so", 9);
+	assert_int_equal(fah_writer_native_function(w, header, name, a), 1);
+	assert_int_equal(fah_writer_native_function(w, header, name, b), 2);
+	assert_int_equal(fah_writer_native_function(w, header, name, a), 1);
+	assert_int_equal(fah_writer_other_function(w, header, name, FAH_FUNCTION_NATIVE), 3);
+	assert_int_equal(fah_writer_native_function(w, header, name, 77), 0);
+	fah_writer_flush(w);
+	assert_int_equal(fah_reader_new("native.fah.partial", &r), 0);
+	assert_int_equal(fah_writer_new("copy.fah", &copy), 0);
+	while (fah_reader_next(r, &rec) > 0) {
+		fah_writer_copy(copy, &rec);
+		if (rec.type != FAH_REC_FUNCTION)
+			continue;
+		assert_int_equal(fah_decode_function(&rec, &f), 0);
+		assert_int_equal(f.kind, FAH_FUNCTION_NATIVE);
+		assert_int_equal(f.file, header);
+		assert_int_equal(f.module, seen == 0 ? a : seen == 1 ? b : 0);
+		seen++;
+	}
+	assert_int_equal(seen, 3);
+	assert_int_equal(fah_writer_native_function(copy, header, name, b), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +374,7 @@ int main(void)
 						scratch_leave),
 		cmocka_unit_test_setup_teardown(interning, scratch_enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(copying, scratch_enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(native_functions, scratch_enter, scratch_leave),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,7 +135,7 @@ static struct fah_names *names_of(const char *path, struct fah_elf **elf)
 	struct fah_names *names;
 
 	assert_int_equal(*path == '[' ? fah_elf_open_vdso(elf) : fah_elf_open(path, elf), 0);
-	names = fah_names_new(*elf, path);
+	names = fah_names_new(*elf, "", path);
 	assert_non_null(names);
 	return names;
 }
@@ -202,9 +202,9 @@ static void test_unnamed(void **state)
 	clock_gettime(CLOCK_MONOTONIC, &unused);
 	names = names_of("/proc/self/exe", &elf);
 	assert_string_equal(name_at(names, 0), "exe+0x0"); /* its head is no code */
-	nowhere = fah_names_new(NULL, "");
+	nowhere = fah_names_new(NULL, "", "");
 	assert_string_equal(name_at(nowhere, 0x7f0012345678), "0x7f0012345678");
-	gone = fah_names_new(NULL, "/some/where/libgone.so");
+	gone = fah_names_new(NULL, "", "/some/where/libgone.so");
 	assert_string_equal(name_at(gone, 0x1234), "libgone.so+0x1234");
 	assert_ptr_equal(name_at(gone, 0x1234), name_at(gone, 0x1234));
 }

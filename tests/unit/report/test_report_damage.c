@@ -6,7 +6,7 @@
 #include "build.h"
 
 #include "base/file.h"
-#include "capture/crc32.h"
+#include "base/crc32.h"
 #include "core/varint.h"
 #include "report/calls.h"
 #include "report/flame.h"

@@ -1,8 +1,8 @@
 /*
  * crc32.h - CRC-32 as in Ethernet, gzip and zlib (polynomial 0x04c11db7, reflected).
  */
-#ifndef FAH_CAPTURE_CRC32_H
-#define FAH_CAPTURE_CRC32_H
+#ifndef FAH_BASE_CRC32_H
+#define FAH_BASE_CRC32_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * crc32.c - CRC-32, eight bytes a step ("slicing by 8"): every record is checked when it is read,
  * so this must keep up with reading at more than 1 GB/s, and the table is made before main.
  */
-#include "capture/crc32.h"
+#include "base/crc32.h"
 
 #include <string.h>
 
