@@ -73,7 +73,7 @@ void fah_gzip_free(struct fah_gzip *g)
 }
 
 #else
-#include "capture/crc32.h"
+#include "base/crc32.h"
 
 #include <stdbool.h>
 
