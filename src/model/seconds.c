@@ -50,8 +50,9 @@ static void keep_scales(struct fah_timeline *t, const struct fah_groups *g, uint
 	for (i = g->heads[group]; i != FAH_NO_THREAD; i = g->next[i]) {
 		const struct fah_thread *thread = &t->p->threads[i];
 		uint64_t seen = thread->sampled_cpu_ns + thread->dropped_cpu_ns;
+		uint64_t whole = thread->cpu_ns - thread->before_ns;
 
-		own_s += fah_time_ns(thread->cpu_ns > seen ? thread->cpu_ns : seen) * 1e-9;
+		own_s += fah_time_ns(whole > seen ? whole : seen) * 1e-9;
 		weight_s += fah_time_ns(thread->sampled_cpu_ns) * 1e-9;
 	}
 	for (i = g->heads[group]; i != FAH_NO_THREAD; i = g->next[i]) {
