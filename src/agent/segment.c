@@ -31,6 +31,9 @@ static _Atomic uint64_t retry_ns; /* no new segment before this */
 #define RETRY_NS 1000000000u
 static _Atomic bool over;    /* there is no folder for the first segment */
 static _Atomic bool growing; /* one thread makes a segment; the others drop meanwhile */
+/* Of the nearest process above that has a segment: its head's page, kept for a word that we have
+ * none. NULL: not a fork, or said already. */
+static struct fah_segment_head *_Atomic above;
 
 /* <session>/<pid>-<mono ns>-<n>.seg; the time keeps a reused pid apart. */
 static void segment_path(char *p, uint32_t pid, uint64_t mono, uint32_t n)
@@ -107,7 +110,7 @@ static struct {
 	uint32_t pid, n;
 	uint64_t mono;
 	struct segment *made;
-	bool no_folder;
+	bool no_folder, refused;
 } making;
 /* not the handler's own: an alternate stack may be 8 kB */
 static uint8_t making_stack[FAH_APART_STACK] __attribute__((aligned(16)));
@@ -121,6 +124,7 @@ static void make_file(void *unused)
 	fd = FAH_SYS4(SYS_openat, AT_FDCWD, making.path,
 		      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	making.no_folder = fd == -ENOENT || fd == -ENOTDIR;
+	making.refused = making.no_folder || fd == -EACCES || fd == -EPERM;
 	if (fd < 0)
 		return;
 	if (FAH_SYS4(SYS_fallocate, fd, 0, 0, sizeof(struct segment)) == 0)
@@ -135,6 +139,17 @@ static void make_file(void *unused)
 	fill_head(&making.made->head, making.pid, making.mono, making.n);
 }
 
+/* It gave up its rights, or changed its root: there is nowhere else to tell that. */
+static void say_unrecorded(void)
+{
+	struct fah_segment_head *head = atomic_exchange(&above, NULL);
+
+	if (!head)
+		return;
+	atomic_fetch_add(&head->unrecorded, 1);
+	FAH_SYS2(SYS_munmap, head, FAH_SEGMENT_HEAD);
+}
+
 static struct segment *make_segment(uint32_t n)
 {
 	uint64_t limit[2];
@@ -147,7 +162,10 @@ static struct segment *make_segment(uint32_t n)
 	making.n = n;
 	making.mono = fah_now_mono();
 	segment_path(making.path, making.pid, making.mono, n);
+	making.refused = false;
 	fah_apart(make_file, NULL, making_stack, sizeof(making_stack));
+	if (!n && making.refused)
+		say_unrecorded();
 	/* the run is over, or this process cannot see its folder: nothing to record to, ever */
 	if (!n && making.no_folder)
 		atomic_store(&over, true);
@@ -191,9 +209,17 @@ void fah_segment_forked(void)
 	/* all of them: another thread may have been about to count one when the process forked */
 	for (uint32_t i = 0; i < FAH_SEGMENTS_MAX; i++) {
 		struct segment *s = atomic_exchange(&segments[i], NULL);
+		struct fah_segment_head *old;
 
-		if (s)
+		if (s && i == 0) {
+			old = atomic_exchange(&above, &s->head);
+			if (old)
+				FAH_SYS2(SYS_munmap, old, FAH_SEGMENT_HEAD);
+			FAH_SYS2(SYS_munmap, (uint8_t *)s + FAH_SEGMENT_HEAD,
+				 sizeof(*s) - FAH_SEGMENT_HEAD);
+		} else if (s) {
 			FAH_SYS2(SYS_munmap, s, sizeof(*s));
+		}
 	}
 }
 

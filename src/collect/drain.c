@@ -484,6 +484,7 @@ static void end_process(struct fah_drain *d, struct fah_collected *p)
 	fah_writer_process_end(d->w, &end);
 	fah_health_write(d->w, p->id, head);
 	d->stats.handler_ns += atomic_load(&head->handler_ns);
+	d->stats.unrecorded += atomic_load(&head->unrecorded);
 }
 
 uint64_t fah_drain_handler_ns(const struct fah_drain *d)

@@ -287,14 +287,14 @@ static void write_costs(struct fah_writer *w, const struct fah_drain_stats *stat
 	fah_writer_meta(w, "collector_cpu_ns", text);
 }
 
-/* They are not waited for: what they do from here on is nobody's to see. */
-static void write_outlived(struct fah_writer *w, unsigned n)
+/* Processes of which something is missing: outlived, what they do from here on; unrecorded, all. */
+static void write_missing(struct fah_writer *w, const char *key, uint64_t n)
 {
-	char text[16];
+	char text[32];
 
-	snprintf(text, sizeof(text), "%u", n);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
 	if (n)
-		fah_writer_meta(w, "outlived", text);
+		fah_writer_meta(w, key, text);
 }
 
 FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
@@ -360,7 +360,8 @@ static void finish(struct fah_session *s, struct fah_run_result *r, struct fah_d
 	fah_waits_finish(waits);
 	write_waits_meta(w, fah_waits_stats(waits));
 	r->stats = *fah_drain_stats(d);
-	write_outlived(w, outlived);
+	write_missing(w, "outlived", outlived);
+	write_missing(w, "unrecorded", r->stats.unrecorded);
 	write_costs(w, fah_drain_stats(d));
 	r->capture_err = fah_writer_finish(w, &r->end, &r->loss);
 	r->capture_errno = errno;

@@ -122,6 +122,8 @@ struct fah_segment_head {
 	/* thread CPU by which samples came later than they were due: sum, longest, by length */
 	_Atomic uint64_t gap_ns, gap_max_ns, gaps[FAH_HIST_BUCKETS];
 	_Atomic uint64_t interval_sum_ns; /* the interval in force, added up over all handlers */
+	/* written by forks of this process, or of those below: they could make no segment */
+	_Atomic uint32_t unrecorded;
 };
 
 _Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD,

@@ -287,6 +287,21 @@ static void say_outlived(struct fah_text *t, const struct fah_profile *p)
 	say(t, &sb);
 }
 
+static void say_unrecorded(struct fah_text *t, const struct fah_profile *p)
+{
+	const char *text = fah_profile_meta(p, "unrecorded");
+	uint64_t n = text ? strtoull(text, NULL, 10) : 0;
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!n)
+		return;
+	fah_strbuf_addf(&sb,
+			"%s forked process%s not in this profile: with rights given up, or another "
+			"root, %s could not reach the recording.",
+			fah_num_count(n).s, n == 1 ? " is" : "es are", n == 1 ? "it" : "they");
+	say(t, &sb);
+}
+
 void fah_closing_end(struct fah_text *t, const struct fah_profile *p)
 {
 	const struct fah_totals *totals = fah_profile_totals(p);
@@ -307,6 +322,7 @@ void fah_closing_end(struct fah_text *t, const struct fah_profile *p)
 		say(t, &sb);
 	}
 	say_outlived(t, p);
+	say_unrecorded(t, p);
 	if (!totals->complete) {
 		fah_text_wrap(
 			t,
