@@ -21,6 +21,7 @@ struct charger {
 	struct fah_charges *out;
 	uint32_t *target;		     /* by node: the node it is charged to, 0: no Python */
 	bool *inside;			     /* by file */
+	bool *collecting;		     /* by node: in the garbage collector */
 	struct fah_function_cost *functions; /* by function; the results are sorted copies */
 	struct fah_line_cost *lines;	     /* in order of appearance */
 	uint32_t *line_file;
@@ -102,6 +103,16 @@ static uint32_t target_of(const struct charger *c, const struct fah_node *node, 
 	return c->target[node->parent] ? c->target[node->parent] : OUTSIDE;
 }
 
+/* Finalisers, which it calls, are the program's own again. */
+static bool is_collecting(const struct charger *c, const struct fah_node *node)
+{
+	uint32_t kind = c->p->functions[node->function].kind;
+
+	if (kind == FAH_FUNCTION_PYTHON)
+		return false;
+	return kind == FAH_FUNCTION_RUNTIME || c->collecting[node->parent];
+}
+
 static int charge_nodes(struct charger *c)
 {
 	const struct fah_profile *p = c->p;
@@ -114,6 +125,7 @@ static int charge_nodes(struct charger *c)
 		int err;
 
 		c->target[i] = target_of(c, node, i);
+		c->collecting[i] = i && is_collecting(c, node);
 		if (!cost->samples && !(cost->waiting > 0))
 			continue;
 		if (!c->target[i] || c->target[i] == OUTSIDE) {
@@ -124,6 +136,10 @@ static int charge_nodes(struct charger *c)
 		function = p->canonical[node->function];
 		add_times(&c->functions[function].times, cost);
 		c->functions[function].samples += cost->samples;
+		if (c->collecting[i]) {
+			c->functions[function].collecting += fah_node_cost_sum(cost);
+			c->out->collecting += fah_node_cost_sum(cost);
+		}
 		err = add_line(c, node, function, cost, &line);
 		if (err < 0)
 			return err;
@@ -275,8 +291,9 @@ static int charge(struct charger *c, const struct fah_scope *scope)
 	c->out = fah_arena_alloc(&p->arena, sizeof(*c->out));
 	c->target = calloc(p->n_nodes, sizeof(*c->target));
 	c->inside = calloc(p->n_files + 1, sizeof(*c->inside));
+	c->collecting = calloc(p->n_nodes, sizeof(*c->collecting));
 	c->functions = calloc(p->n_functions, sizeof(*c->functions));
-	if (!c->out || !c->target || !c->inside || !c->functions)
+	if (!c->out || !c->target || !c->inside || !c->collecting || !c->functions)
 		return FAH_ERR_NOMEM;
 	for (size_t i = 0; i < p->n_files; i++)
 		c->inside[i] = file_inside(scope, &p->files[i]);
@@ -296,6 +313,7 @@ int fah_profile_charge(struct fah_profile *p, const struct fah_scope *scope,
 
 	free(c.target);
 	free(c.inside);
+	free(c.collecting);
 	free(c.functions);
 	free(c.lines);
 	free(c.line_file);

@@ -163,6 +163,7 @@ struct fah_function_cost {
 	uint32_t function;
 	struct fah_times times;
 	double waited_by[FAH_WAIT_COUNT]; /* times.waiting by reason */
+	double collecting;		  /* of times: the garbage collector, called from here */
 	double share;			  /* of wall, waiting included, 0..1 */
 	double interval; /* half width of the 95 % interval of share; waiting is taken as known */
 	uint64_t samples;
@@ -185,6 +186,7 @@ struct fah_charges {
 	struct fah_times no_python; /* outside any Python frame: threads without Python, and the
 				     interpreter's own start and end; waits with no stack */
 	double unsampled_s;	    /* threads that no sample stands for */
+	double collecting;	    /* of the functions: the garbage collector */
 	double wall_s;
 };
 

@@ -225,6 +225,9 @@ static void put_functions(struct table *tb, const struct fah_profile *p,
 			fah_waits_add(&t->line, cost->waited_by, tb->wall_s);
 			fah_strbuf_addc(&t->line, ')');
 		}
+		if (cost->collecting >= LINE_FLOOR * tb->wall_s)
+			add_part(&t->line, &(const char *){"; "}, cost->collecting / tb->wall_s,
+				 "of it collecting garbage");
 		fah_text_end(t);
 	}
 }

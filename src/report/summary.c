@@ -86,6 +86,8 @@ static void put_rule(struct fah_text *t, const char *glyph, int width)
 struct top {
 	struct fah_strbuf names[TOP_MAX], places[TOP_MAX]; /* clean */
 	const struct fah_function_cost *costs;
+	double collecting; /* share of the wall time; 0: not worth a row */
+	struct fah_strbuf callers;
 	int n;
 	int name_columns, longest; /* of the names as shown, of a whole row */
 };
@@ -95,12 +97,33 @@ static int columns(const struct fah_strbuf *sb)
 	return (int)fah_utf8_width(fah_strbuf_str(sb), sb->len);
 }
 
+#define COLLECTOR "<garbage collector>"
+
+/* It has no place of its own: its time is in the functions that it was called from. */
+static void find_collector(struct top *top, const struct fah_profile *p,
+			   const struct fah_charges *charges)
+{
+	const struct fah_function_cost *most = NULL;
+
+	if (!(charges->collecting >= FLOOR * charges->wall_s && charges->wall_s > 0))
+		return;
+	for (size_t i = 0; i < charges->n_functions; i++)
+		if (!most || charges->functions[i].collecting > most->collecting)
+			most = &charges->functions[i];
+	top->collecting = charges->collecting / charges->wall_s;
+	fah_strbuf_adds(&top->callers, "(within its callers, most in ");
+	fah_text_clean(&top->callers, fah_profile_function(p, most->function)->name);
+	fah_strbuf_addc(&top->callers, ')');
+	top->name_columns = (int)strlen(COLLECTOR);
+}
+
 static void top_init(struct top *top, const struct fah_profile *p,
 		     const struct fah_charges *charges, int width)
 {
 	int places = 0, room;
 
 	*top = (struct top){.costs = charges->functions};
+	find_collector(top, p, charges);
 	while (top->n < TOP_MAX && (size_t)top->n < charges->n_functions &&
 	       charges->functions[top->n].share >= FLOOR) {
 		const struct fah_function *f =
@@ -121,6 +144,8 @@ static void top_init(struct top *top, const struct fah_profile *p,
 	room = width - 4 - GAP - 7 - places;
 	if (top->name_columns > room)
 		top->name_columns = room > NAME_MIN ? room : NAME_MIN;
+	if (columns(&top->callers) > places)
+		places = columns(&top->callers);
 	top->longest = 4 + top->name_columns + GAP + 7 + places;
 }
 
@@ -130,28 +155,42 @@ static void top_release(struct top *top)
 		fah_strbuf_release(&top->names[i]);
 		fah_strbuf_release(&top->places[i]);
 	}
+	fah_strbuf_release(&top->callers);
+}
+
+static void put_row(struct fah_text *t, const struct top *top, const struct fah_strbuf *name,
+		    double share, const struct fah_strbuf *behind)
+{
+	struct fah_strbuf cut = FAH_STRBUF_INIT;
+	int place = t->width - 4 - top->name_columns - GAP - 7;
+	char text[32];
+
+	t->failed |= name->failed || behind->failed;
+	fah_utf8_cut(&cut, fah_strbuf_str(name), name->len, (size_t)top->name_columns, !t->o->utf8);
+	fah_utf8_pad_left(&t->line, fah_strbuf_str(&cut), cut.len,
+			  (size_t)(top->name_columns + GAP));
+	snprintf(text, sizeof(text), "%6s", fah_share_text(share, 1).s);
+	fah_text_paint(t, fah_text_heat(share), text);
+	fah_strbuf_adds(&t->line, " ");
+	fah_utf8_cut_tail(&t->line, fah_strbuf_str(behind), behind->len,
+			  (size_t)(place > PLACE_MIN ? place : PLACE_MIN), !t->o->utf8);
+	fah_text_end(t);
+	fah_strbuf_release(&cut);
 }
 
 static void put_top(struct fah_text *t, struct top *top)
 {
-	for (int i = 0; i < top->n; i++) {
-		struct fah_strbuf cut = FAH_STRBUF_INIT;
-		int place = t->width - 4 - top->name_columns - GAP - 7;
-		char share[32];
+	struct fah_strbuf collector = FAH_STRBUF_INIT;
 
-		t->failed |= top->names[i].failed || top->places[i].failed;
-		fah_utf8_cut(&cut, fah_strbuf_str(&top->names[i]), top->names[i].len,
-			     (size_t)top->name_columns, !t->o->utf8);
+	for (int i = 0; i < top->n; i++) {
 		fah_strbuf_addf(&t->line, "%2d. ", i + 1);
-		fah_utf8_pad_left(&t->line, fah_strbuf_str(&cut), cut.len,
-				  (size_t)(top->name_columns + GAP));
-		snprintf(share, sizeof(share), "%6s", fah_share_text(top->costs[i].share, 1).s);
-		fah_text_paint(t, fah_text_heat(top->costs[i].share), share);
-		fah_strbuf_adds(&t->line, " ");
-		fah_utf8_cut_tail(&t->line, fah_strbuf_str(&top->places[i]), top->places[i].len,
-				  (size_t)(place > PLACE_MIN ? place : PLACE_MIN), !t->o->utf8);
-		fah_text_end(t);
-		fah_strbuf_release(&cut);
+		put_row(t, top, &top->names[i], top->costs[i].share, &top->places[i]);
+	}
+	if (top->collecting > 0) {
+		fah_strbuf_adds(&collector, COLLECTOR);
+		fah_strbuf_adds(&t->line, "    ");
+		put_row(t, top, &collector, top->collecting, &top->callers);
+		fah_strbuf_release(&collector);
 	}
 }
 

@@ -1,6 +1,7 @@
 """The garbage collector's time, against a program that times its own collections."""
 
 import json
+import re
 
 from support import capture
 from support.run import TARGETS, capture_of, profile
@@ -45,6 +46,14 @@ def test_collections(program, python, tmp_path):
     ]
     assert not wrong, "\n".join(wrong)
     assert {"explicit", "allocating", "finalisers"} <= callers
+    # What a person reads: a row of its own, of the time that its callers have. Wall time, so roughly.
+    text = (result.folder / "profile_summary.txt").read_text(encoding="utf-8")
+    row = re.search(r"^    <garbage collector> +([\d.]+)% \((.*)\)$", text, re.M)
+    assert row, text
+    assert 0.5 < float(row.group(1)) / (100 * shown["collecting"] / total) < 2, (shown, text)
+    assert row.group(2).split()[-1] in ("explicit", "allocating", "finalisers"), text
+    table = (result.folder / "profile_results.txt").read_text(encoding="utf-8")
+    assert re.search(r"explicit \(line \d+\): .*; \d+% of it collecting garbage", table), table
     # Where the evaluation loop stands on the C stack is known from 3.11 on; before, a word that an
     # earlier collection has left there may be taken for one of this.
     assert wrongly / total < (0.02 if python.version < (3, 11) else 1e-9), wrongly / total

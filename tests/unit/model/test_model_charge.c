@@ -284,6 +284,9 @@ static void native_functions(void **state)
 	assert_int_equal(c->n_functions, 2);
 	near(fah_times_sum(&c->outside), 1, 1e-6);
 	near(fah_times_sum(&c->no_python), 1, 1e-6);
+	near(c->collecting, 1, 1e-6);
+	for (size_t i = 0; i < 2; i++)
+		near(c->functions[i].collecting, c->functions[i].function == key ? 1 : 0, 1e-6);
 	assert_int_equal(fah_profile_charge(p, &everything, &c), 0);
 	assert_int_equal(c->n_functions, 3);
 	near(fah_times_sum(&c->outside), 0, 1e-9);
