@@ -58,8 +58,8 @@ def odd_one():
 
 thread = threading.Thread(target=worker)
 thread.start()
-outer()
 recurse(5)
 odd_one()()
+outer()  # last: the native frames are seen once the profiler knows the modules
 thread.join()
 time.sleep(SECONDS)
