@@ -18,10 +18,12 @@ def begin(python, cwd, phases, seconds, hz=1000):
 
 
 def child_of(pid):
-    """The first child: the target."""
+    """The first child: the target. Where another root is entered, what does that has children before."""
 
     def look():
         try:
+            if os.path.basename(os.readlink("/proc/%d/exe" % pid)) != tool.BINARY.name:
+                return None
             return open("/proc/%d/task/%d/children" % (pid, pid)).read().split()
         except OSError:
             return None
