@@ -5,7 +5,10 @@
 
 #include <strings.h>
 
+extern const struct fah_export fah_export_callgrind;
+extern const struct fah_export fah_export_chrome;
 extern const struct fah_export fah_export_folded;
+extern const struct fah_export fah_export_gecko;
 extern const struct fah_export fah_export_jsonl;
 extern const struct fah_export fah_export_pprof;
 extern const struct fah_export fah_export_speedscope;
@@ -18,6 +21,9 @@ const struct fah_export *const fah_exports[] = {
 	&fah_export_pprof,
 	&fah_export_jsonl,
 	&fah_export_svg,
+	&fah_export_callgrind,
+	&fah_export_chrome,
+	&fah_export_gecko,
 	NULL,
 };
 /* clang-format on */

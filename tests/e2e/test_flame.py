@@ -39,7 +39,7 @@ if hasattr(code, "co_qualname"):
 plain.__code__ = code.replace(**fields)
 面白い関数()
 plain()
-time.sleep(0.2)
+time.sleep(0.5)
 """.replace("EVIL", repr(EVIL))
 
 

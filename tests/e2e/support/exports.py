@@ -132,7 +132,37 @@ def pprof(data):
     return dict(threads)
 
 
-READERS = {"folded": folded, "speedscope": speedscope, "jsonl": jsonl, "pprof": pprof}
+def gecko(data):
+    profile = json.loads(data)
+    shared = profile["shared"]
+    text, paths = shared["stringArray"], shared["stackTable"]
+    names = [text[shared["funcTable"]["name"][f]] for f in shared["frameTable"]["func"]]
+    for table in [shared[key] for key in shared if key != "stringArray"] + [
+        thread[key] for thread in profile["threads"] for key in ("samples", "markers")
+    ]:
+        lengths = {len(column) for column in table.values() if isinstance(column, list)}
+        assert lengths == {table["length"]} or not lengths, table
+    threads = defaultdict(list)
+    for thread in profile["threads"]:
+        samples = thread["samples"]
+        assert samples["weightType"] == "tracing-ms" and samples["time"] == sorted(samples["time"])
+        for stack, weight in zip(samples["stack"], samples["weight"]):
+            frames = []
+            while stack is not None:
+                assert paths["prefix"][stack] is None or paths["prefix"][stack] < stack
+                frames.insert(0, names[paths["frame"][stack]])
+                stack = paths["prefix"][stack]
+            threads[thread["tid"]].append((frames, weight / 1e3, None))
+    return dict(threads)
+
+
+READERS = {
+    "folded": folded,
+    "gecko": gecko,
+    "jsonl": jsonl,
+    "pprof": pprof,
+    "speedscope": speedscope,
+}
 
 
 def total(threads):
