@@ -195,6 +195,15 @@ static void forget_map(struct fah_drain *d, uint32_t map)
 	fah_modules_forget(d->modules, map);
 }
 
+static struct fah_runtime_code *runtime_code_of(struct fah_collected *p)
+{
+	uint32_t outer = p->runtime ? 0 : fah_collected_outer_pid(p);
+
+	if (outer) /* else it is asked for again */
+		p->runtime = fah_runtime_code_new(p->pid, outer);
+	return p->runtime;
+}
+
 /* Tell the agent of code that the process has mapped since. */
 static void look_at(struct fah_drain *d, struct fah_collected *p)
 {
@@ -208,6 +217,8 @@ static void look_at(struct fah_drain *d, struct fah_collected *p)
 	unloads = atomic_load(&head->unloads); /* first: what is unloaded meanwhile is not seen */
 	map = fah_modules_look(d->modules, fah_collected_outer_pid(p));
 	p->looked = true;
+	if (runtime_code_of(p)) /* now: some programs remove their map when they end */
+		fah_runtime_code_look(p->runtime);
 	before = atomic_load(&head->map);
 	now = (uint64_t)unloads << 32 | map;
 	if (!map || before == now)
@@ -344,8 +355,8 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 		flags = (uint32_t)fah_get_varint(&cur);
 		if (flags & FAH_SAMPLE_SYSTEM_PART)
 			system = fah_get_varint(&cur);
-		known = fah_stack_take(&ctx->stack, &p->codes, d->modules, d->w, &cur, &flags,
-				       &d->stats.stacks, &node);
+		known = fah_stack_take(&ctx->stack, &p->codes, d->modules, runtime_code_of(p), d->w,
+				       &cur, &flags, &d->stats.stacks, &node);
 		if (!write)
 			return;
 		if (known) {

@@ -423,7 +423,8 @@ void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 	if (!one)
 		return;
 	see_whether_interpreter(one->module);
-	ret->kind = one->module->kind;
+	/* shared memory, as compilers at run time use it, has a name there too */
+	ret->kind = one->module->elf ? one->module->kind : FAH_MODULE_UNKNOWN;
 	ret->path = one->module->path;
 	ret->names = one->module->names;
 	ret->offset = pc - one->base;

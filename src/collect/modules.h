@@ -28,7 +28,7 @@ uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid);
 void fah_modules_forget(struct fah_modules *m, uint32_t map);
 
 enum fah_module_kind {
-	FAH_MODULE_UNKNOWN, /* no module has code there */
+	FAH_MODULE_UNKNOWN, /* no module has code there, or none that can be read */
 	FAH_MODULE_OTHER,
 	FAH_MODULE_INTERPRETER, /* it has the evaluation loop */
 	FAH_MODULE_RUNTIME,	/* libc, the loader, the vdso */

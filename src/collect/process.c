@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "collect/alive.h"
+#include "collect/runtime_code.h"
 #include "core/err.h"
 #include "native/unwind.h"
 
@@ -211,6 +212,7 @@ void fah_collected_close(struct fah_collected *p, bool remove_files)
 	p->segments = NULL;
 	p->n_segments = 0;
 	fah_codes_release(&p->codes);
+	fah_runtime_code_free(p->runtime);
 	fah_threads_release(&p->threads);
 	if (p->journal_path && remove_files)
 		unlink(p->journal_path);

@@ -46,6 +46,7 @@ struct fah_collected {
 	struct fah_segment_map *segments;
 	uint32_t n_segments;
 	struct fah_codes codes;
+	struct fah_runtime_code *runtime; /* NULL: not asked for yet */
 	char *journal_path;
 };
 

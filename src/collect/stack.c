@@ -98,11 +98,23 @@ static uint32_t collector_node(struct fah_writer *w, uint32_t caller)
 struct merge {
 	struct fah_stack_ctx *ctx;
 	struct fah_writer *w;
+	struct fah_runtime_code *runtime;
 	struct fah_native_place places[FAH_NATIVE_MAX]; /* of ctx->pcs */
 	uint32_t evals, last_eval;			/* among pcs: how many, and the innermost */
 	uint32_t entries;				/* among frames */
 	bool in_gc;
 };
+
+static void ask_runtime(const struct merge *m, uint64_t pc, struct fah_native_place *place)
+{
+	struct fah_names *names = m->runtime ? fah_runtime_code_names(m->runtime, pc) : NULL;
+
+	if (!names)
+		return;
+	place->names = names;
+	place->offset = pc;
+	place->path = "";
+}
 
 static void look(struct merge *m, struct fah_modules *modules, uint32_t map)
 {
@@ -110,6 +122,8 @@ static void look(struct merge *m, struct fah_modules *modules, uint32_t map)
 	for (uint32_t i = 0; i < m->ctx->n_pcs; i++) {
 		fah_modules_place(modules, map, m->ctx->pcs[i] >> 1, &m->places[i]);
 		m->places[i].eval |= m->ctx->pcs[i] & 1;
+		if (m->places[i].kind == FAH_MODULE_UNKNOWN)
+			ask_runtime(m, m->ctx->pcs[i] >> 1, &m->places[i]);
 		if (!m->places[i].eval)
 			continue;
 		m->evals++;
@@ -123,7 +137,8 @@ static void look(struct merge *m, struct fah_modules *modules, uint32_t map)
 static bool foreign(const struct merge *m)
 {
 	for (uint32_t i = m->evals ? m->last_eval + 1 : 0; i < m->ctx->n_pcs; i++)
-		if (m->places[i].kind == FAH_MODULE_OTHER)
+		if (m->places[i].kind == FAH_MODULE_OTHER ||
+		    m->places[i].kind == FAH_MODULE_UNKNOWN)
 			return true;
 	return false;
 }
@@ -173,6 +188,8 @@ static uint32_t join(struct merge *m, struct fah_stack_stats *stats)
 		frame += add_group(m, frame, &node);
 	if (!m->evals) {
 		stats->unjoined++;
+		if (ctx->n_pcs && m->places[0].kind == FAH_MODULE_UNKNOWN)
+			return add_natives(m, 0, ctx->n_pcs, node);
 		return node;
 	}
 	stats->partly++;
@@ -180,10 +197,11 @@ static uint32_t join(struct merge *m, struct fah_stack_stats *stats)
 }
 
 bool fah_stack_take(struct fah_stack_ctx *ctx, struct fah_codes *codes, struct fah_modules *modules,
-		    struct fah_writer *w, struct fah_cursor *cur, uint32_t *flags,
-		    struct fah_stack_stats *stats, uint32_t *ret_node)
+		    struct fah_runtime_code *runtime, struct fah_writer *w, struct fah_cursor *cur,
+		    uint32_t *flags, struct fah_stack_stats *stats, uint32_t *ret_node)
 {
-	struct merge m = {.ctx = ctx, .w = w, .in_gc = *flags & FAH_SAMPLE_IN_GC};
+	struct merge m = {
+		.ctx = ctx, .w = w, .runtime = runtime, .in_gc = *flags & FAH_SAMPLE_IN_GC};
 	uint32_t map;
 
 	*ret_node = 0;

@@ -11,7 +11,8 @@
  * One native frame of the evaluation loop runs an *entry* frame of Python and those that it called
  * without leaving the loop. Where the two don't match in number, only what lies inside the
  * innermost loop is joined, which needs no counting; where not even that was reached, the Python
- * frames stand alone. Both are counted.
+ * frames stand alone, unless the walk ended in code made at run time: that lies inside the
+ * innermost loop too. All are counted.
  */
 #ifndef FAH_COLLECT_STACK_H
 #define FAH_COLLECT_STACK_H
@@ -19,6 +20,7 @@
 #include "capture/writer.h"
 #include "collect/codes.h"
 #include "collect/modules.h"
+#include "collect/runtime_code.h"
 #include "core/segment.h"
 #include "core/varint.h"
 #include "cpython/cpython.h"
@@ -43,10 +45,10 @@ struct fah_stack_stats {
  * Decode the rest of a SAMPLE record behind its flags; *flags gets FAH_IN_NATIVE where code that is
  * neither the interpreter's nor the C library's runs for the innermost frame. *ret_node: 0 for an
  * empty stack. False: code that was never described, or a damaged record: *ctx stays usable.
- * modules may be NULL.
+ * modules and runtime may be NULL.
  */
 bool fah_stack_take(struct fah_stack_ctx *ctx, struct fah_codes *codes, struct fah_modules *modules,
-		    struct fah_writer *w, struct fah_cursor *cur, uint32_t *flags,
-		    struct fah_stack_stats *stats, uint32_t *ret_node);
+		    struct fah_runtime_code *runtime, struct fah_writer *w, struct fah_cursor *cur,
+		    uint32_t *flags, struct fah_stack_stats *stats, uint32_t *ret_node);
 
 #endif

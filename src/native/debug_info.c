@@ -6,6 +6,7 @@
 #include "native/debug_info.h"
 
 #include "base/map.h"
+#include "base/strbuf.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -27,6 +28,7 @@ struct unit {
 	size_t n, room;
 	uint32_t entries;
 	const char *dir;
+	bool qualifies; /* its language has namespaces */
 };
 
 struct fah_dwarf {
@@ -37,6 +39,9 @@ struct fah_dwarf {
 	struct fah_map known; /* offset of a unit -> 1 + index into units */
 	struct unit *units;
 	size_t n_units;
+	struct fah_map qualified; /* offset of a function's entry -> 1 + index into names */
+	char **names;
+	size_t n_names;
 };
 
 struct fah_dwarf *fah_dwarf_open(struct fah_elf *elf)
@@ -68,6 +73,10 @@ void fah_dwarf_free(struct fah_dwarf *d)
 		free(d->units[i].functions);
 	free(d->units);
 	free(d->ranges.functions);
+	for (size_t i = 0; i < d->n_names; i++)
+		free(d->names[i]);
+	free(d->names);
+	fah_map_release(&d->qualified);
 	fah_map_release(&d->known);
 	if (d->dwarf)
 		dwarf_end(d->dwarf);
@@ -191,6 +200,24 @@ static bool unit_die(struct fah_dwarf *d, uint64_t vaddr, Dwarf_Die *ret)
 	return find_function(d, &d->ranges, vaddr, ret);
 }
 
+static bool has_namespaces(Dwarf_Die *die)
+{
+	switch (dwarf_srclang(die)) {
+	case -1: /* not said */
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_Fortran77:
+	case DW_LANG_Fortran90:
+	case DW_LANG_Fortran95:
+	case DW_LANG_Mips_Assembler:
+		return false;
+	default:
+		return true;
+	}
+}
+
 static struct unit *find_unit(struct fah_dwarf *d, uint64_t vaddr)
 {
 	struct unit *u, *more;
@@ -210,7 +237,9 @@ static struct unit *find_unit(struct fah_dwarf *d, uint64_t vaddr)
 	d->units = more;
 	u = &d->units[d->n_units++];
 	*index = (uint32_t)d->n_units;
-	*u = (struct unit){.die = die, .dir = string_attr(&die, DW_AT_comp_dir)};
+	*u = (struct unit){.die = die,
+			   .dir = string_attr(&die, DW_AT_comp_dir),
+			   .qualifies = has_namespaces(&die)};
 	(void)list_functions(u, &die, 0); /* without memory some are missing */
 	if (u->n)
 		qsort(u->functions, u->n, sizeof(*u->functions), by_low);
@@ -237,12 +266,66 @@ static bool step_in(Dwarf_Die *die, uint64_t vaddr)
 	return false;
 }
 
-static void describe(struct unit *u, Dwarf_Die *die, struct fah_dwarf_frame *ret)
+/* The entry that has the name: where the function is declared. */
+static void declaration(Dwarf_Die *die)
+{
+	static const unsigned refs[] = {DW_AT_abstract_origin, DW_AT_specification};
+	Dwarf_Attribute attr;
+	Dwarf_Die at;
+
+	for (size_t i = 0; i < sizeof(refs) / sizeof(refs[0]); i++)
+		if (dwarf_attr(die, refs[i], &attr) && dwarf_formref_die(&attr, &at))
+			*die = at;
+}
+
+/* Functions of one file need no mangled name, so their namespaces and classes are looked for: a
+ * search from the unit's first entry, once for each function. */
+static const char *qualified_name(struct fah_dwarf *d, Dwarf_Die die, const char *name)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf text = FAH_STRBUF_INIT;
+	_cleanup_(fah_freep) Dwarf_Die *scopes = NULL;
+	uint32_t *known;
+	int n;
+
+	declaration(&die);
+	known = fah_map_put(&d->qualified, fah_key_u64(dwarf_dieoffset(&die)), NULL);
+	if (!known)
+		return name;
+	if (*known)
+		return d->names[*known - 1];
+	n = dwarf_getscopes_die(&die, &scopes);
+	for (int i = n - 1; i > 0; i--) {
+		const char *outer =
+			holds_functions(dwarf_tag(&scopes[i])) ? dwarf_diename(&scopes[i]) : NULL;
+
+		if (outer)
+			fah_strbuf_addf(&text, "%s::", outer);
+	}
+	fah_strbuf_adds(&text, name);
+	if ((d->n_names & (d->n_names - 1)) == 0) {
+		char **more =
+			reallocarray(d->names, d->n_names ? d->n_names * 2 : 1, sizeof(*more));
+
+		if (!more)
+			return name;
+		d->names = more;
+	}
+	d->names[d->n_names] = fah_strbuf_take(&text);
+	if (!d->names[d->n_names])
+		return name;
+	*known = (uint32_t)++d->n_names;
+	return d->names[*known - 1];
+}
+
+static void describe(struct fah_dwarf *d, struct unit *u, Dwarf_Die *die,
+		     struct fah_dwarf_frame *ret)
 {
 	*ret = (struct fah_dwarf_frame){.name = string_attr(die, DW_AT_name), .dir = u->dir};
 	ret->linkage = string_attr(die, DW_AT_linkage_name);
 	if (!ret->linkage)
 		ret->linkage = string_attr(die, DW_AT_MIPS_linkage_name);
+	if (!ret->linkage && ret->name && u->qualifies)
+		ret->name = qualified_name(d, *die, ret->name);
 	ret->file = dwarf_decl_file(die);
 }
 
@@ -293,7 +376,7 @@ uint32_t fah_dwarf_find(struct fah_dwarf *d, uint64_t vaddr,
 		set_own_line(u, vaddr, &frames[0]);
 		return frames[0].line != 0;
 	}
-	describe(u, &die, &frames[n++]);
+	describe(d, u, &die, &frames[n++]);
 	for (int depth = 0; depth < MAX_DEPTH && n < FAH_INLINE_MAX && step_in(&die, vaddr);
 	     depth++) {
 		int tag = dwarf_tag(&die);
@@ -304,7 +387,7 @@ uint32_t fah_dwarf_find(struct fah_dwarf *d, uint64_t vaddr,
 			continue;
 		if (n)
 			set_call_line(u, &die, &frames[n - 1]);
-		describe(u, &die, &frames[n++]);
+		describe(d, u, &die, &frames[n++]);
 	}
 	set_own_line(u, vaddr, &frames[n - 1]);
 	return n;

@@ -13,6 +13,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define DEFINED 0x80000000u /* in a value of known: by fah_names_define */
+
 struct found {
 	struct fah_name_frame *frames; /* in the arena */
 	uint32_t n;
@@ -284,7 +286,7 @@ struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, 
 	uint32_t *entry = fah_map_get(&names->known, (struct fah_key){offset, 0}), index;
 
 	if (entry && *entry) {
-		index = *entry;
+		index = *entry & ~DEFINED;
 	} else {
 		index = find_inlined(names, offset);
 		if (!index)
@@ -297,6 +299,31 @@ struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, 
 	}
 	*ret_n = names->found[index - 1].n;
 	return names->found[index - 1].frames;
+}
+
+void fah_names_define(struct fah_names *names, uint64_t offset, const char *function)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf text = FAH_STRBUF_INIT;
+	struct fah_name_frame *frame = fah_arena_alloc(&names->arena, sizeof(*frame));
+	uint32_t *entry;
+
+	if (frame && fah_demangle(function, &text))
+		function = text.p;
+	if (frame)
+		frame->function = keep(names, function);
+	entry = frame && frame->function ? entry_for(names, (struct fah_key){offset, 0}, NULL)
+					 : NULL;
+	if (!entry)
+		return;
+	names->found[names->n_found++] = (struct found){frame, 1};
+	*entry = (uint32_t)names->n_found | DEFINED;
+}
+
+bool fah_names_is_defined(const struct fah_names *names, uint64_t offset)
+{
+	const uint32_t *entry = fah_map_get(&names->known, (struct fah_key){offset, 0});
+
+	return entry && *entry & DEFINED;
 }
 
 void fah_names_abilities(struct fah_strbuf *out)

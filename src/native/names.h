@@ -43,6 +43,10 @@ bool fah_names_has(struct fah_names *names, const char *symbol);
  */
 struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, uint32_t *ret_n);
 
+/* For code of no file: what an address is called, by somebody else's word. The name is copied. */
+void fah_names_define(struct fah_names *names, uint64_t offset, const char *function);
+bool fah_names_is_defined(const struct fah_names *names, uint64_t offset);
+
 /* What this build can read, for people: "inlined frames and lines by libdw, …". */
 void fah_names_abilities(struct fah_strbuf *out);
 

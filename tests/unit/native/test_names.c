@@ -13,6 +13,7 @@
 #include "core/err.h"
 #include "native/demangle.h"
 #include "native/names.h"
+#include "native/perf_map.h"
 #include "native/plt.h"
 
 #include <elf.h>
@@ -209,12 +210,47 @@ static void test_unnamed(void **state)
 	assert_ptr_equal(name_at(gone, 0x1234), name_at(gone, 0x1234));
 }
 
+static void test_perf_map(void **state)
+{
+	char text[] =
+		"7f0000001000 40 first\n0x7f0000001040 0x20 second name\n7f0000001000 30 again\n"
+		"zz 1 x\n7f00 0 empty\n7f00 8 \nffffffffffffffff ff over\n\n"
+		"12345678901234567 1 long\n7f0000001048 4 inside\n1 2 cut";
+	struct fah_perf_map map;
+
+	assert_int_equal(fah_perf_map_parse(text, strlen(text), &map), 0);
+	assert_int_equal(map.n, 3);
+	assert_string_equal(fah_perf_map_find(&map, 0x7f0000001000)->name, "again");
+	assert_null(fah_perf_map_find(&map, 0x7f0000001030));
+	assert_string_equal(fah_perf_map_find(&map, 0x7f000000105f)->name, "second name");
+	assert_string_equal(fah_perf_map_find(&map, 0x7f0000001049)->name, "inside");
+	assert_null(fah_perf_map_find(&map, 0x7f0000001060));
+	assert_null(fah_perf_map_find(&map, 0));
+	fah_perf_map_release(&map);
+	assert_int_equal(fah_perf_map_parse(text, 0, &map), 0);
+	assert_int_equal(map.n, 0);
+	fah_perf_map_release(&map);
+}
+
+static void test_defined(void **state)
+{
+	_cleanup_(fah_names_freep) struct fah_names *names = fah_names_new(NULL, "", "");
+
+	assert_string_equal(name_at(names, 0x1000), "0x1000");
+	assert_false(fah_names_is_defined(names, 0x1000));
+	fah_names_define(names, 0x1000, "jit: loop");
+	assert_true(fah_names_is_defined(names, 0x1000));
+	assert_string_equal(name_at(names, 0x1000), "jit: loop");
+	assert_string_equal(name_at(names, 0x1001), "0x1001");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_readable),   cmocka_unit_test(test_name_that_explodes),
 		cmocka_unit_test(test_deep_names), cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_stubs),	   cmocka_unit_test(test_unnamed),
+		cmocka_unit_test(test_perf_map),   cmocka_unit_test(test_defined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

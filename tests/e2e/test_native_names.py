@@ -1,0 +1,129 @@
+"""Native frames as people know them: C++, Rust, inlined functions, code made at run time; known chains."""
+
+import shutil
+import subprocess
+
+import pytest
+from support import capture, pythons
+from support.run import TARGETS, capture_of, profile
+
+NATIVE, SYSTEM_BITS = 1, 3
+EARLY = 0.3e9  # until then the collector may not have seen the process's modules yet
+CXX = {
+    "frame pointers": ["-O2", "-fno-omit-frame-pointer"],
+    "none": ["-O2", "-fomit-frame-pointer"],
+    "debug information": ["-O2", "-g"],
+    "stripped": ["-O2", "-s", "-fvisibility=hidden"],
+}
+
+
+@pytest.fixture(scope="session")
+def cxx(tmp_path_factory):
+    """How the library was built -> its path. The C++ runtime is in it: other roots may have an older one."""
+    folder = tmp_path_factory.mktemp("cxx")
+    paths = {}
+    for how, options in CXX.items():
+        paths[how] = folder / ("libcxx-%s.so" % how.replace(" ", "-"))
+        command = ["g++", "-shared", "-fPIC", "-static-libstdc++", "-static-libgcc", *options]
+        subprocess.run([*command, "-o", str(paths[how]), str(TARGETS / "languages.cc")], check=True)
+    return paths
+
+
+@pytest.fixture(scope="session")
+def rust(tmp_path_factory):
+    if not shutil.which("rustc"):
+        pytest.skip("NO RUST HERE: chains through Rust are not tested; install rustc")
+    path = tmp_path_factory.mktemp("rust") / "librust.so"
+    command = ["rustc", "--crate-type", "cdylib", "--crate-name", "languages", "-O", "-Csymbol-mangling-version=v0"]
+    subprocess.run([*command, "-o", str(path), str(TARGETS / "languages.rs")], check=True)
+    return path
+
+
+def chains(result):
+    """Of each late sample: names from the root on, natives in brackets; the path itself; its flags."""
+    it = capture.read(capture_of(result))
+    first = min(time for _, time, _, _, _ in it.samples)
+    for _, time, _, flags, node in it.samples:
+        if time - first >= EARLY:
+            path = it.path(node)[::-1]
+            yield [f.name if f.kind == 0 else "[%s]" % f.name for f, _ in path], path, flags
+
+
+def run(python, script, tmp_path, *arguments):
+    result = profile(python, [str(TARGETS / script), *map(str, arguments)], tmp_path, hz=1000)
+    assert result.status == 0, result
+    return list(chains(result))
+
+
+def below(samples, function, inner):
+    """Parts of the stacks between a Python function and a native one, of those that reach it."""
+    for names, _, _ in samples:
+        if function in names and inner in names[names.index(function) :]:
+            at = names.index(function)
+            yield names[at + 1 : names.index(inner, at) + 1]
+
+
+def ours(names):
+    return [n for n in names if "shapes::" in n or "chain]" in n or "languages::" in n or "libcxx" in n]
+
+
+def test_every_language_in_one_chain(program, python, cxx, rust, tmp_path):
+    samples = run(python, "languages.py", tmp_path, cxx["none"], rust, "1.2")
+    chain = ["[rust_chain]", "[languages::demo::outer::<u32>]"]
+    spun = [ours(b) for b in below(samples, "through", "[languages::demo::spin]")]
+    assert len(spun) > 5, "%d samples in Rust" % len(spun)
+    assert all(b == chain + ["[languages::demo::spin]"] for b in spun), spun[:5]
+    walk = ["[cxx_chain]", "[shapes::Walker::walk]"]
+    spun = [ours(b) for b in below(samples, "through", "[shapes::spin<long>]")]
+    assert len(spun) > 5, "%d samples in C++" % len(spun)
+    assert all(b == chain + walk + ["[shapes::spin<long>]"] for b in spun), spun[:5]
+    back = [n for n, _, _ in samples if "through" in n and "called_back" in n]
+    assert back
+    for names in back:
+        between = names[names.index("through") + 1 : names.index("called_back")]
+        if between:  # joined whole
+            assert ours(between) == chain + walk, names
+    assert sum("[cxx_chain]" in n for n in back) > 0.9 * len(back), back[:3]
+    assert any("throw" in n or "nwind" in n for names, _, _ in samples for n in names[-4:]) or len(samples) < 200
+
+
+@pytest.mark.parametrize("how", sorted(CXX))
+def test_cxx_however_it_is_built(program, cxx, how, tmp_path):
+    samples = run(pythons.available()[-1], "languages.py", tmp_path, cxx[how], "-", "1")
+    walk = ["[cxx_chain]", "[shapes::Walker::walk]"]
+    if how == "stripped":
+        names = [ours(n) for n, _, _ in samples if "plain" in n and "[cxx_chain]" in n]
+        assert len(names) > 20
+        assert any(len(n) >= 3 and n[1].startswith("[libcxx-stripped.so+0x") for n in names), names[:5]
+        return
+    spun = [ours(b) for b in below(samples, "plain", "[shapes::spin<long>]")]
+    assert len(spun) > 20, "%d samples" % len(spun)
+    inlined = ["[shapes::step]"] if how == "debug information" and lines(program) else []
+    assert all(b == walk + inlined + ["[shapes::spin<long>]"] for b in spun), spun[:5]
+    if not inlined:
+        return
+    text = (TARGETS / "languages.cc").read_text().splitlines()
+    for _, path, _ in samples:
+        for f, line in path:
+            if f.name == "shapes::step":
+                assert f.file.endswith("languages.cc") and f.module.endswith(".so"), f
+                assert "spin<long>" in text[line - 1] or "sum + before" in text[line - 1], line
+
+
+def lines(program):
+    """Whether this build reads debug information."""
+    return "lines (libdw" in subprocess.run([str(program), "--version"], capture_output=True, text=True).stdout
+
+
+def test_code_made_at_run_time(program, python, tmp_path):
+    """No module has it and nothing tells how to unwind it: its name, below the Python frames, and counted."""
+    result = profile(python, [str(TARGETS / "jit.py"), "1"], tmp_path, hz=1000)
+    assert result.status == 0, result
+    hot = [(n, flags) for n, _, flags in chains(result) if "hot" in n]
+    named = [n for n, _ in hot if n[-1] == "[spin made at run time]"]
+    assert len(hot) > 20
+    assert len(named) > 0.9 * len(hot), [n for n, _ in hot][:5]
+    assert all(n[-2] == "hot" for n in named), named[:5]
+    assert all(flags & SYSTEM_BITS for n, flags in hot if n[-1].startswith("[spin")), "not called native"
+    joined, partly, unjoined, _ = map(int, capture.read(capture_of(result)).meta["native_stacks"].split()[:4])
+    assert unjoined >= len(named), (joined, partly, unjoined)
