@@ -51,6 +51,8 @@ def chains(result):
 
 def run(python, script, tmp_path, *arguments):
     result = profile(python, [str(TARGETS / script), *map(str, arguments)], tmp_path, hz=1000)
+    if result.status == 1 and b"`GLIBC_" in result.stderr:
+        pytest.skip("SKIP: the libraries as built here do not load in %s" % python.root)
     assert result.status == 0, result
     return list(chains(result))
 
@@ -89,7 +91,7 @@ def test_every_language_in_one_chain(program, python, cxx, rust, tmp_path):
 
 @pytest.mark.parametrize("how", sorted(CXX))
 def test_cxx_however_it_is_built(program, cxx, how, tmp_path):
-    samples = run(pythons.available()[-1], "languages.py", tmp_path, cxx[how], "-", "1")
+    samples = run(pythons.local()[0], "languages.py", tmp_path, cxx[how], "-", "1")
     walk = ["[cxx_chain]", "[shapes::Walker::walk]"]
     if how == "stripped":
         names = [ours(n) for n, _, _ in samples if "plain" in n and "[cxx_chain]" in n]
