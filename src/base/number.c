@@ -115,6 +115,22 @@ struct fah_num fah_num_seconds_short(double s)
 	return fixed(s, 3, "s");
 }
 
+struct fah_num fah_num_duration(double s)
+{
+	static const struct {
+		double size;
+		const char *after;
+	} steps[] = {{1, " s"}, {1e-3, " ms"}, {1e-6, " us"}, {1e-9, " ns"}};
+	size_t i = 0;
+	double v;
+
+	/* what rounds to 1000 of a unit is 1.00 of the next */
+	while (i + 1 < sizeof(steps) / sizeof(steps[0]) && fabs(s) < 0.9995 * steps[i].size)
+		i++;
+	v = s / steps[i].size;
+	return fixed(v, fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0, steps[i].after);
+}
+
 struct fah_num fah_num_percent(double share)
 {
 	return fixed(share * 100, 2, "%");

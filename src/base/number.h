@@ -20,6 +20,7 @@ struct fah_num fah_num_bytes(uint64_t bytes);
 struct fah_num fah_num_bytes_short(uint64_t bytes);
 struct fah_num fah_num_seconds(double s);	/* "9.308 seconds" */
 struct fah_num fah_num_seconds_short(double s); /* "9.308s" */
+struct fah_num fah_num_duration(double s);	/* three digits: "2.03 ms", "45.2 us", "1.20 s" */
 struct fah_num fah_num_percent(double share);	/* 0.7059 is "70.59%" */
 struct fah_num fah_num_hz(double hz);		/* "249.8 Hz", "250 Hz" */
 struct fah_num fah_num_count(uint64_t n);	/* "1,234,567" */

@@ -187,6 +187,24 @@ int fah_decode_health(const struct fah_record *rec, struct fah_rec_health *ret)
 	return done(&c);
 }
 
+int fah_decode_iterations(const struct fah_record *rec, struct fah_rec_iterations *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->thread = get_u32(&c);
+	ret->loop = fah_get_varint(&c);
+	ret->label = get_u32(&c);
+	ret->first = fah_get_varint(&c);
+	ret->count = fah_get_varint(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->wall_ns = fah_get_varint(&c);
+	ret->cpu_ns = fah_get_varint(&c);
+	ret->squares = fah_get_varint(&c);
+	if (!ret->count || ret->first + ret->count < ret->count)
+		c.bad = true;
+	return done(&c);
+}
+
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret)
 {
 	struct fah_cursor c = over(rec);

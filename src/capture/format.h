@@ -69,6 +69,10 @@ enum fah_record_type {
 	 * (core/histogram.h; what is missing at the end is 0); ns of the intervals in force, added
 	 * up over all handlers; count of kinds, that many native stacks by how they ended */
 	FAH_REC_HEALTH = 14,
+	/* thread, loop, label str-id, number of the first, count, time ns (the end of the last),
+	 * wall ns, CPU ns, sum of the squares of the wall times (ns²; 0 where count is 1):
+	 * iterations that the program marked, of a loop that its process counts so */
+	FAH_REC_ITERATIONS = 15,
 };
 
 /* The flags that most samples have none but these of, beside the node. */

@@ -103,6 +103,15 @@ struct fah_rec_health {
 	struct fah_hist handlers, gaps;
 	uint64_t native_stops[FAH_NATIVE_STOPS];
 };
+/* Iterations of a loop that the program marked; one, or several that were short. */
+struct fah_rec_iterations {
+	uint32_t thread, label;	  /* label: a string's id */
+	uint64_t loop;		  /* as its process counts, from 1 */
+	uint64_t first, count;	  /* numbers first to first + count - 1, from 0 */
+	uint64_t time_ns;	  /* the end of the last */
+	uint64_t wall_ns, cpu_ns; /* added up */
+	uint64_t squares;	  /* of the wall times, added up; 0 where count is 1 */
+};
 struct fah_rec_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes, lost_records, lost_bytes;
 	uint32_t wait_status;
@@ -120,6 +129,8 @@ int fah_decode_process_end(const struct fah_record *rec, struct fah_rec_process_
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret);
 int fah_decode_states(const struct fah_record *rec, struct fah_rec_states *ret);
 int fah_decode_health(const struct fah_record *rec, struct fah_rec_health *ret);
+/* count is at least 1, and first + count does not overflow */
+int fah_decode_iterations(const struct fah_record *rec, struct fah_rec_iterations *ret);
 
 /* Blocks: open, then take one item at a time (inline, hot: 10 million samples a second and more).
  */

@@ -249,6 +249,22 @@ static int print_health(struct fah_text *t, const struct fah_record *rec, struct
 	return 0;
 }
 
+static int print_iterations(struct fah_text *t, const struct fah_record *rec,
+			    struct fah_strbuf *out)
+{
+	struct fah_rec_iterations it;
+	int err = fah_decode_iterations(rec, &it);
+
+	if (err == 0)
+		fah_strbuf_addf(out,
+				" thread=%u loop=%" PRIu64 " label=%u first=%" PRIu64
+				" count=%" PRIu64 " time=%" PRIu64 " wall=%" PRIu64 " cpu=%" PRIu64
+				" squares=%" PRIu64,
+				it.thread, it.loop, it.label, it.first, it.count, it.time_ns,
+				it.wall_ns, it.cpu_ns, it.squares);
+	return err;
+}
+
 static int print_end(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
 {
 	struct fah_rec_end e;
@@ -283,6 +299,7 @@ static const struct record_type {
 	{FAH_REC_WAITS, "WAITS", print_waits},
 	{FAH_REC_STATES, "STATES", print_states},
 	{FAH_REC_HEALTH, "HEALTH", print_health},
+	{FAH_REC_ITERATIONS, "ITERATIONS", print_iterations},
 };
 
 static const struct record_type *find(unsigned type)

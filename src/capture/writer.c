@@ -530,6 +530,24 @@ void fah_writer_health(struct fah_writer *w, const struct fah_rec_health *health
 	send(w, FAH_REC_HEALTH, &sb);
 }
 
+void fah_writer_iterations(struct fah_writer *w, const struct fah_rec_iterations *it)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!it->thread || it->thread > w->n_threads || it->label > w->n_strings)
+		return;
+	put_number(&sb, it->thread);
+	put_number(&sb, it->loop);
+	put_number(&sb, it->label);
+	put_number(&sb, it->first);
+	put_number(&sb, it->count);
+	put_number(&sb, it->time_ns);
+	put_number(&sb, it->wall_ns);
+	put_number(&sb, it->cpu_ns);
+	put_number(&sb, it->squares);
+	send(w, FAH_REC_ITERATIONS, &sb);
+}
+
 bool fah_writer_lost(const struct fah_writer *w)
 {
 	return w->sink.loss.records || w->sink.out.len;

@@ -100,6 +100,10 @@ void fah_writer_process_end(struct fah_writer *w, const struct fah_process_end *
 struct fah_rec_health;
 void fah_writer_health(struct fah_writer *w, const struct fah_rec_health *health);
 
+/* Iterations of a loop; see struct fah_rec_iterations. label is a string's id. */
+struct fah_rec_iterations;
+void fah_writer_iterations(struct fah_writer *w, const struct fah_rec_iterations *it);
+
 struct fah_run_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes;
 	uint32_t wait_status; /* as wait4 gives it */

@@ -7,9 +7,12 @@
 #include "base/term.h"
 #include "cli/cli.h"
 #include "report/closing.h"
+#include "report/loops.h"
 
 #include <string.h>
 #include <unistd.h>
+
+#define LOOPS_SHOWN 4
 
 static void say_totals(struct fah_text *t, const struct fah_profile *p)
 {
@@ -29,6 +32,23 @@ static void say_totals(struct fah_text *t, const struct fah_profile *p)
 	fah_text_wrap(t, fah_strbuf_str(&sb));
 }
 
+/* Loops that the program marked (fixingahole.repeat). */
+static void say_loops(struct fah_text *t, const struct fah_profile *p)
+{
+	size_t n;
+	const struct fah_loop *loops = fah_profile_loops(p, &n);
+
+	for (size_t i = 0; i < n && i < LOOPS_SHOWN; i++) {
+		_cleanup_(fah_strbuf_release) struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+		fah_report_loop(&sb, &loops[i], t->g->plus_minus);
+		fah_text_wrap(t, fah_strbuf_str(&sb));
+	}
+	if (n > LOOPS_SHOWN)
+		fah_text_put(t, "%s more loops: fixingahole inspect lists them.",
+			     fah_num_count(n - LOOPS_SHOWN).s);
+}
+
 void fah_record_say_samples(FILE *out, const struct fah_profile *p)
 {
 	struct fah_report_options o = {
@@ -43,6 +63,7 @@ void fah_record_say_samples(FILE *out, const struct fah_profile *p)
 		say_totals(&t, p);
 	else
 		fah_closing_empty(&t, p);
+	say_loops(&t, p);
 	fah_closing_end(&t, p);
 	fah_text_finish(&t);
 }

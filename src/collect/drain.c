@@ -8,6 +8,7 @@
 #include "collect/drain.h"
 
 #include "capture/format.h"
+#include "capture/reader.h"
 #include "collect/health.h"
 #include "collect/process.h"
 #include "core/err.h"
@@ -331,6 +332,30 @@ static void take_thread_end(struct fah_drain *d, struct fah_collected *p,
 			       since_start(d, word.start_ns), word.before_ns);
 }
 
+static void take_iterations(struct fah_drain *d, struct fah_chunk_ctx *ctx, struct fah_cursor *cur,
+			    bool write)
+{
+	struct fah_rec_iterations it;
+	const uint8_t *label;
+	uint64_t n;
+
+	ctx->time_ns += fah_get_varint(cur);
+	it.thread = ctx->thread;
+	it.time_ns = since_start(d, ctx->time_ns);
+	it.loop = fah_get_varint(cur);
+	it.first = fah_get_varint(cur);
+	it.count = fah_get_varint(cur);
+	it.wall_ns = fah_get_varint(cur);
+	it.cpu_ns = fah_get_varint(cur);
+	it.squares = fah_get_varint(cur);
+	n = fah_get_varint(cur);
+	label = fah_get_bytes(cur, n);
+	if (cur->bad || !write)
+		return;
+	it.label = fah_writer_string(d->w, (const char *)label, (size_t)n);
+	fah_writer_iterations(d->w, &it);
+}
+
 static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 			int type, const uint8_t *payload, uint32_t len, bool write)
 {
@@ -341,6 +366,10 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 
 	if (type == FAH_SEG_THREAD) {
 		take_thread(d, p, ctx, &cur);
+		return;
+	}
+	if (type == FAH_SEG_ITERATIONS) {
+		take_iterations(d, ctx, &cur, write);
 		return;
 	}
 	if (type != FAH_SEG_SAMPLE && type != FAH_SEG_DROP && type != FAH_SEG_THREAD_END)

@@ -156,6 +156,10 @@ enum fah_seg_record {
 	/* time as in SAMPLE, CPU since the thread's last record, whole CPU of the thread (ns): it
 	   ended */
 	FAH_SEG_THREAD_END = 6,
+	/* time as in SAMPLE, loop (the program's count, from 1), number of the first of them (from
+	 * 0), how many, their wall time and CPU (ns, added up), the sum of the squares of the wall
+	 * times (0 where it is one), label str: iterations that the program marked */
+	FAH_SEG_ITERATIONS = 7,
 };
 
 /* Where the thread was, in the low two bits; the rest are marks. Also in captures. */

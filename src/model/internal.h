@@ -40,6 +40,8 @@ struct fah_profile {
 	size_t n_processes;
 	struct fah_thread *threads;
 	size_t n_threads;
+	struct fah_loop *loops;
+	size_t n_loops;
 	struct fah_meta *meta;
 	size_t n_meta;
 	struct fah_totals totals;

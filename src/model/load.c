@@ -289,6 +289,7 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 		struct fah_rec_process_end process_end;
 		struct fah_rec_states states;
 		struct fah_rec_health health;
+		struct fah_rec_iterations iterations;
 	} u;
 	int err;
 
@@ -341,6 +342,9 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 	case FAH_REC_HEALTH:
 		err = fah_decode_health(rec, &u.health);
 		return err < 0 ? err : fah_loader_health(l, &u.health);
+	case FAH_REC_ITERATIONS:
+		err = fah_decode_iterations(rec, &u.iterations);
+		return err < 0 ? err : fah_loader_iterations(l, &u.iterations);
 	}
 	return 0;
 }
@@ -400,6 +404,7 @@ static int load(struct fah_loader *l, struct fah_reader *reader)
 		return err;
 	fah_loader_totals(l, &state);
 	fah_loader_costs(l);
+	fah_loader_loops(l);
 	return 0;
 }
 
@@ -437,6 +442,7 @@ static int load_profile(struct fah_reader *reader, bool moments, struct fah_prof
 	free(l.drops);
 	free(l.waits);
 	free(l.states);
+	fah_map_release(&l.loop_ids);
 	if (err < 0) {
 		fah_profile_free(l.p);
 		return err;

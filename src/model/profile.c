@@ -19,6 +19,7 @@ void fah_profile_free(struct fah_profile *p)
 	free(p->waits);
 	free(p->processes);
 	free(p->threads);
+	free(p->loops);
 	free(p->meta);
 	fah_kept_free(p->kept);
 	fah_arena_release(&p->arena);

@@ -54,6 +54,19 @@ struct fah_thread {
 	struct fah_states states;
 };
 
+/* A loop whose iterations the program marked (fixingahole.repeat). Seconds. */
+struct fah_loop {
+	uint32_t process; /* index into fah_profile_processes */
+	uint64_t number;  /* as that counts them */
+	const char *label;
+	uint64_t count;	  /* iterations that ended, and were recorded */
+	uint64_t missing; /* that were not, of those before the last that was */
+	bool has_first;	  /* the first is known, and told apart: */
+	double first_s, first_cpu_s;
+	uint64_t rest; /* the others: how many, each on average */
+	double mean_s, sd_s, mean_cpu_s;
+};
+
 #define FAH_DROPS_MAX 16
 
 /* What the samples of a process cost it, and how well they came. */
@@ -138,6 +151,8 @@ const struct fah_totals *fah_profile_totals(const struct fah_profile *p);
 const char *fah_profile_meta(const struct fah_profile *p, const char *key); /* NULL: not there */
 const struct fah_process *fah_profile_processes(const struct fah_profile *p, size_t *ret_n);
 const struct fah_thread *fah_profile_threads(const struct fah_profile *p, size_t *ret_n);
+/* In the order of their first records. */
+const struct fah_loop *fah_profile_loops(const struct fah_profile *p, size_t *ret_n);
 
 /*
  * Which code a report blames: a file is inside when it lies below one of dirs[] and below none of

@@ -16,6 +16,7 @@
 #include "core/segment.h"
 #include "model/profile.h"
 #include "report/health.h"
+#include "report/loops.h"
 #include "report/threads.h"
 
 #include <inttypes.h>
@@ -238,6 +239,21 @@ static void say_time(struct fah_strbuf *out, const struct fah_totals *t)
 	fah_strbuf_addf(out, ", %s of which nothing is known\n", fah_num_seconds(t->unknown_s).s);
 }
 
+/* Loops whose iterations the program marked, where there are any. */
+static void say_loops(struct fah_strbuf *out, const struct fah_profile *p)
+{
+	size_t n;
+	const struct fah_loop *loops = fah_profile_loops(p, &n);
+
+	if (n)
+		fah_strbuf_addf(out, LABEL "%s\n", "Loops", fah_num_count(n).s);
+	for (size_t i = 0; i < n; i++) {
+		fah_strbuf_adds(out, "  ");
+		fah_report_loop(out, &loops[i], "+-");
+		fah_strbuf_addc(out, '\n');
+	}
+}
+
 /* One line each; "nothing" where there is none. */
 static void say_missing(struct fah_strbuf *out, const struct fah_profile *p,
 			const struct fah_reader_state *state)
@@ -327,6 +343,7 @@ int fah_report_inspect(FILE *out, const char *path, const struct fah_inspect_opt
 	err = say_threads(&sb, p);
 	if (err < 0)
 		return err;
+	say_loops(&sb, p);
 	say_missing(&sb, p, &state);
 	if (o->health) {
 		fah_strbuf_addc(&sb, '\n');

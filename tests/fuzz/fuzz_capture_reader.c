@@ -44,6 +44,7 @@ static void decode_all(const struct fah_record *rec)
 	struct fah_rec_end end;
 	struct fah_rec_states states;
 	struct fah_rec_health health;
+	struct fah_rec_iterations iterations;
 
 	while (fah_decode_meta(&c, &key, &value) > 0) {
 		touch(key);
@@ -66,6 +67,8 @@ static void decode_all(const struct fah_record *rec)
 	fah_decode_states(rec, &states);
 	if (fah_decode_health(rec, &health) == 0)
 		check(health.handlers.count >= health.handlers.buckets[FAH_HIST_BUCKETS - 1]);
+	if (fah_decode_iterations(rec, &iterations) == 0)
+		check(iterations.first + iterations.count > iterations.first);
 }
 
 static void blocks(const struct fah_record *rec)

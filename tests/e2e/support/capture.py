@@ -18,7 +18,7 @@ RECORD = struct.Struct("<IIB")
 META, STRING, FUNCTION, NODES, PROCESS, THREAD, SAMPLES, DROPS, THREAD_END, PROCESS_END, END = (
     range(1, 12)
 )
-WAITS, STATES, HEALTH = 12, 13, 14
+WAITS, STATES, HEALTH, ITERATIONS = 12, 13, 14, 15
 NODE_FACTOR = int(
     re.search(r"node id × (\d+) \+ 8 where flags follow", FORMAT.read_text(encoding="utf-8")).group(1)
 )
@@ -107,6 +107,19 @@ def bucket_from(bucket: int) -> int:
 
 
 @dataclass
+class Iterations:
+    thread: int
+    loop: int
+    label: str
+    first: int
+    count: int
+    time: int
+    wall: int
+    cpu: int
+    squares: int
+
+
+@dataclass
 class Capture:
     meta: Dict[str, str] = field(default_factory=dict)
     strings: List[str] = field(default_factory=lambda: [""])
@@ -133,6 +146,7 @@ class Capture:
     thread_starts: Dict[int, Tuple[int, int]] = field(default_factory=dict)
     process_ends: Dict[int, Tuple[int, int]] = field(default_factory=dict)
     health: Dict[int, Health] = field(default_factory=dict)  # by process
+    iterations: List["Iterations"] = field(default_factory=list)
     wall_ns: int = 0
     wait_status: int = None
     lost_records: int = 0
@@ -306,6 +320,16 @@ def _health(capture: Capture, c: Cursor):
     )
 
 
+def _iterations(capture: Capture, c: Cursor):
+    thread = _index(capture.threads, c.number(), "thread")
+    loop, label = c.number(), _index(capture.strings, c.number(), "string")
+    first, count, time, wall, cpu, squares = (c.number() for _ in range(6))
+    assert count >= 1 and (count > 1 or squares == 0)
+    capture.iterations.append(
+        Iterations(thread, loop, capture.strings[label], first, count, time, wall, cpu, squares)
+    )
+
+
 def _end(capture: Capture, c: Cursor):
     capture.wall_ns, _user, _system, _rss, capture.wait_status = (c.number() for _ in range(5))
     capture.lost_records, capture.lost_bytes = c.number(), c.number()
@@ -327,4 +351,5 @@ DECODERS = {
     WAITS: _waits,
     STATES: _states,
     HEALTH: _health,
+    ITERATIONS: _iterations,
 }

@@ -206,6 +206,13 @@ static void numbers(void **state)
 	assert_string_equal(fah_num_seconds(-0.0015).s, "-0.002 seconds");
 	assert_string_equal(fah_num_seconds((double)NAN).s, "? seconds");
 	assert_string_equal(fah_num_seconds_short(10.21).s, "10.210s");
+	assert_string_equal(fah_num_duration(123.4).s, "123 s");
+	assert_string_equal(fah_num_duration(1.2).s, "1.20 s");
+	assert_string_equal(fah_num_duration(0.99951).s, "1.00 s");
+	assert_string_equal(fah_num_duration(0.00203).s, "2.03 ms");
+	assert_string_equal(fah_num_duration(0.0000452).s, "45.2 us");
+	assert_string_equal(fah_num_duration(0.000000999).s, "999 ns");
+	assert_string_equal(fah_num_duration(0).s, "0.00 ns");
 	assert_string_equal(fah_num_percent(0.70591).s, "70.59%");
 	assert_string_equal(fah_num_percent(1).s, "100.00%");
 	assert_string_equal(fah_num_hz(250.01).s, "250 Hz");

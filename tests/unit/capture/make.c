@@ -32,6 +32,33 @@ static uint32_t function(struct fah_writer *w, const char *file, const char *nam
 				   first_line);
 }
 
+/* A first iteration, one more by itself, and three short ones together. */
+static void golden_iterations(struct fah_writer *w, uint32_t thread)
+{
+	struct fah_rec_iterations it = {
+		.thread = thread,
+		.label = text(w, "advanced.py:41"),
+		.loop = 1,
+		.count = 1,
+		.time_ns = 1070000000,
+		.wall_ns = 45200000,
+		.cpu_ns = 44000000,
+	};
+
+	fah_writer_iterations(w, &it);
+	it.first = 1;
+	it.time_ns = 1080000000;
+	it.wall_ns = it.cpu_ns = 2000000;
+	fah_writer_iterations(w, &it);
+	it.first = 2;
+	it.count = 3;
+	it.time_ns = 1090000000;
+	it.wall_ns = 3000000;
+	it.cpu_ns = 2900000;
+	it.squares = 900000ull * 900000 + 1000000ull * 1000000 + 1100000ull * 1100000;
+	fah_writer_iterations(w, &it);
+}
+
 static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 {
 	struct fah_process_def def = {
@@ -85,6 +112,7 @@ static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 	fah_writer_wait(w, main_thread, 1060000000, 20000000, 17500000, FAH_WAIT_LOCK, nodes[3]);
 	fah_writer_states(w, main_thread, 1060000000, 28000000, 1250000);
 	fah_writer_flush(w);
+	golden_iterations(w, main_thread);
 
 	worker = fah_writer_thread(w, *ret_process, 4250, 500000000,
 				   STR("pool-\xf0\x9f\x90\x8d\n1"));

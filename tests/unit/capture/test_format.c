@@ -320,7 +320,7 @@ static void copying(void **state)
 	assert_int_equal(fah_writer_function(w, 1, 2, 2, 1), 1);
 	assert_int_equal(fah_writer_node(w, 1, 2, 19), 2);
 	assert_int_equal(fah_writer_node(w, 0, 1, 41), 7);
-	assert_int_equal(fah_writer_string(w, "new", 3), 10);
+	assert_int_equal(fah_writer_string(w, "new", 3), 11);
 	assert_int_equal(fah_writer_process(w, &def), 1);
 	assert_int_equal(fah_writer_thread(w, 1, 4250, 500000000, "", 0), 2);
 	assert_int_equal(fah_writer_thread(w, 1, 4251, 500000000, "", 0), 3);
