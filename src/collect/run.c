@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,6 +66,9 @@ struct inherited {
 	struct sigaction child; /* of SIGCHLD: where it is ignored, nobody can be waited for */
 };
 
+#define GO 'g'
+#define STAY 's' /* nothing can be recorded: the program is not run */
+
 /* A handler of ours would swallow what comes before the exec. */
 static void drop_handler(int sig)
 {
@@ -79,11 +83,13 @@ static void exec_program(const struct fah_session *s, const struct fah_run_optio
 			 const struct fah_budget *budget, const struct inherited *in, int gate,
 			 int fd)
 {
-	char go;
+	char word = GO;
 	int err;
 
-	if (read(gate, &go, 1) != 1)
-		_exit(127); /* nothing can be recorded: the program is not run */
+	/* without a word the profiler was killed: the program runs, as it does when that comes
+	 * later */
+	if (read(gate, &word, 1) == 1 && word != GO)
+		_exit(127);
 	sigaction(SIGCHLD, &in->child, NULL);
 	drop_handler(SIGINT);
 	sigprocmask(SIG_SETMASK, &in->mask, NULL);
@@ -111,7 +117,7 @@ static int hold_program(const struct fah_session *s, const struct fah_run_option
 {
 	int gate[2], report[2];
 
-	if (pipe2(gate, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) < 0)
 		return FAH_ERR_SYS;
 	if (pipe2(report, O_CLOEXEC) < 0) {
 		close(gate[0]);
@@ -132,10 +138,9 @@ static int hold_program(const struct fah_session *s, const struct fah_run_option
 static int release_program(struct held *h)
 {
 	int err = 0;
-	ssize_t n = write(h->gate, "", 1);
+	/* to one that somebody killed meanwhile it cannot be sent: then that is how it ended */
+	ssize_t n = send(h->gate, &(char){GO}, 1, MSG_NOSIGNAL);
 
-	if (n != 1)
-		err = ECHILD;
 	do
 		n = read(h->report, &err, sizeof(err));
 	while (n < 0 && errno == EINTR);
@@ -148,10 +153,12 @@ static int release_program(struct held *h)
 /* One that was not let go never runs. */
 static void forget_program(struct held *h)
 {
+	if (h->pid > 0) {
+		send(h->gate, &(char){STAY}, 1, MSG_NOSIGNAL);
+		waitpid(h->pid, NULL, 0);
+	}
 	close(h->gate);
 	close(h->report);
-	if (h->pid > 0)
-		waitpid(h->pid, NULL, 0);
 }
 
 /*

@@ -233,6 +233,32 @@ def test_a_program_killed_and_not_python(program, tmp_path):
     assert result.status == 137 and result.out == "" and "not Python" in result.err, result
 
 
+def first_child(process):
+    """As soon as there is one: it waits for the capture then, and is not the program yet."""
+    path = "/proc/%d/task/%d/children" % (process.pid, process.pid)
+    while True:
+        found = open(path).read().split()
+        if found:
+            return int(found[0])
+        assert process.poll() is None
+
+
+@pytest.mark.parametrize("killed", ["program", "profiler"])
+def test_killed_before_it_is_the_program(program, killed, tmp_path):
+    for _ in range(10):
+        words = [str(BINARY), "record", "-q", "-o", "x.fah", "--", "sh", "-c", "echo hi"]
+        process = tool.start(words, tmp_path)
+        pid = first_child(process)
+        os.kill(pid if killed == "program" else process.pid, signal.SIGKILL)
+        result = tool.finish(process)
+        assert result.err == "", result
+        if killed == "profiler":
+            assert result.out == "hi\n", "the program did not run"
+        else:
+            assert result.status == 137 or result.out == "hi\n", result
+            assert capture.read(tmp_path / "x.fah").complete
+
+
 def test_an_existing_result_is_replaced_whole(program, system_python, tmp_path):
     (tmp_path / "x.fah").write_text("old")
     (tmp_path / "x.fah").chmod(0o600)
