@@ -142,7 +142,7 @@ def check_inlined(tool, path, readable, ask_other, count=400):
                 names[name] = readable(plain(name))
         without_line += sum(int(line) == 0 for _, _, line in ours)
         good = len(ours) == len(theirs) and all(
-            plain(mine[0]) == names[other[0]]
+            (plain(mine[0]) == names[other[0]] or mine[0].endswith("::" + other[0]))  # ours has the namespace
             and (mine[2] == "0" or int(mine[2]) == other[2])
             for mine, other in zip(ours, theirs))
         if not good:
