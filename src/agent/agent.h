@@ -145,6 +145,9 @@ struct fah_timer {
 	uint64_t left_ns;     /* of the interval, when it was put off */
 	uint64_t interval_ns; /* as it was last set */
 	uint64_t due_ns;      /* CPU from its last sample to its next; 0: not known */
+	uint64_t expires_ns; /* outer: its thread's CPU when the next signal is due; 0: not known */
+	bool outer;  /* the collector's event has taken over, and the kernel's timer is off */
+	bool barred; /* it is not to have one: its thread blocks our signal at times */
 	uint64_t start_mono_ns, cpu_ns; /* when its thread was asked for, or came to us */
 	_Atomic uint64_t end_cpu_ns;	/* of a thread that ended while the process did */
 };
@@ -160,6 +163,19 @@ void fah_timer_rest(struct fah_timer *t, uint64_t ns); /* the next sample is due
 void fah_timer_off(struct fah_timer *t);
 void fah_timer_on(struct fah_timer *t);
 void fah_timer_forked(void); /* in a fork's child */
+/*
+ * By its own thread, in the handler, at this much CPU: up to where the sample accounts for it. That
+ * is the instant at which the signal was due, not when it came: a call of the kernel's that lasts
+ * keeps a signal until it returns, and what follows would never get its share.
+ */
+uint64_t fah_timer_account(struct fah_timer *t, uint64_t cpu_ns);
+/* By its own thread, in the handler: the signal was the collector's event. */
+void fah_timer_taken_over(struct fah_timer *t);
+/* Before its thread blocks our signal: back to the timer, when the collector has ended the event.
+ */
+void fah_timer_leave_event(struct fah_timer *t);
+void fah_timers_leave_events(void); /* all of them */
+void fah_timers_ask(void); /* there is a segment to ask the collector in, for all of them */
 
 /*
  * Whoever writes records does so between these two. False: recording is over, don't write.
@@ -213,7 +229,7 @@ void fah_cost_gap(const struct fah_timer *timer, uint64_t cpu_ns);
 void fah_cost_note(struct fah_timer *timer, uint64_t ns); /* after it: the handler took ns */
 
 /* sample.c */
-void fah_sample_take(void *ucontext);
+void fah_sample_take(void *ucontext, bool outer); /* outer: by the collector's event */
 void fah_sample_thread_end(struct fah_thread_state *t, uint64_t cpu);
 
 /* clock.c */

@@ -8,41 +8,41 @@
  */
 #include "agent/apart.h"
 
-#include "core/segment.h"
+#include "agent/agent.h"
 #include "core/sys.h"
 
 #include <sched.h>
 #include <stdint.h>
-#include <sys/prctl.h>
 
 #define GONE_TRIES 10000
 
-struct work {
-	void (*fn)(void *);
-	void *arg;
-};
-
-/* The name first: the collector, which lists the threads, must not take this one for the program's.
- */
-static void in_thread(void *arg)
+/* A place for the thread's id, where the collector, which lists the threads, looks for those that
+ * are none of the program's. */
+static _Atomic uint32_t *own_place(void)
 {
-	const struct work *w = arg;
+	static _Atomic uint32_t unseen;
+	struct fah_segment_head *head = fah_segment_head();
+	uint32_t none;
 
-	FAH_SYS2(SYS_prctl, PR_SET_NAME, FAH_OWN_THREAD);
-	w->fn(w->arg);
+	for (uint32_t i = 0; head && i < FAH_OWN_THREADS; i++) {
+		none = 0;
+		if (atomic_compare_exchange_strong(&head->own_tids[i], &none, UINT32_MAX))
+			return &head->own_tids[i];
+	}
+	return &unseen;
 }
 
 void fah_apart(void (*fn)(void *), void *arg, void *stack, size_t size)
 {
-	const long flags =
-		CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_VFORK;
+	const long flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+			   CLONE_VFORK | CLONE_PARENT_SETTID;
 	uint64_t all = ~0ull, old = 0;
-	struct work w = {fn, arg};
+	_Atomic uint32_t *own = own_place();
 	long tid;
 
 	/* no handler of the program may run in there */
 	FAH_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &old, sizeof(all));
-	tid = fah_arch_clone_run(flags, (uint8_t *)stack + size, in_thread, &w);
+	tid = fah_arch_clone_run(flags, (uint8_t *)stack + size, own, fn, arg);
 	if (tid < 0)
 		fn(arg); /* no more threads here, or a sandbox: then in the open, as it was */
 	/* it has let go of the stack, but must not be counted among the threads any more either:
@@ -52,5 +52,6 @@ void fah_apart(void (*fn)(void *), void *arg, void *stack, size_t size)
 			break;
 		FAH_SYS0(SYS_sched_yield);
 	}
+	atomic_store(own, 0);
 	FAH_SYS4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, NULL, sizeof(old));
 }

@@ -65,7 +65,7 @@ static uint64_t usual_after(uint64_t ns)
 }
 
 /* The interval at which handlers use their share of the threads' CPU and no more. */
-static uint64_t choose_interval(const struct fah_segment_head *head, uint64_t ns)
+static uint64_t choose_interval(struct fah_segment_head *head, uint64_t ns)
 {
 	uint64_t share = atomic_load_explicit(&head->budget_ppm, memory_order_relaxed);
 	uint64_t now = fah_cost_interval(), want = fah_agent.period_ns;
@@ -80,6 +80,8 @@ static uint64_t choose_interval(const struct fah_segment_head *head, uint64_t ns
 		want += want / 8;
 	if (want != now)
 		atomic_store_explicit(&interval_ns, want, memory_order_relaxed);
+	if (want != now)
+		atomic_store_explicit(&head->clock_interval_ns, want, memory_order_relaxed);
 	return want;
 }
 

@@ -47,8 +47,10 @@ static int change(mask_fn real, int how, const sigset_t *set, sigset_t *old)
 	blocks = how != SIG_UNBLOCK && has_ours(set);
 	lets_in = how == SIG_SETMASK ? !has_ours(set) : how == SIG_UNBLOCK && has_ours(set);
 	was_off = atomic_load(&t->off);
-	if (blocks)
+	if (blocks) {
+		fah_timer_leave_event(t);
 		fah_timer_off(t);
+	}
 	memset(&before, 0, sizeof(before));
 	ret = real(how, set, &before);
 	if (old && !ret)
@@ -85,6 +87,7 @@ static struct fah_timer *put_off(void)
 
 	if (!t || atomic_load(&t->off))
 		return NULL;
+	fah_timer_leave_event(t);
 	fah_timer_off(t);
 	return t;
 }

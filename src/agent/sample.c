@@ -231,10 +231,18 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 		atomic_fetch_add_explicit(&head->recovered, 1, memory_order_relaxed);
 }
 
+/* The collector's event cannot be put off from here: what comes too early is let go, and its CPU
+ * goes to the next. */
+static bool too_early(const struct fah_timer *timer, uint64_t since_ns)
+{
+	return timer && timer->outer && timer->due_ns > fah_agent.period_ns &&
+	       since_ns < timer->due_ns - timer->due_ns / 8;
+}
+
 static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono)
 {
 	struct fah_timer *timer;
-	uint64_t cpu;
+	uint64_t cpu, since;
 
 	/* a fork's child makes its own segment at its first sample */
 	if (!fah_segment_head() && fah_segment_start() < 0)
@@ -245,9 +253,12 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	}
 	timer = fah_thread_timer();
 	cpu = fah_now_thread_cpu();
-	fah_cost_gap(timer, cpu > t->last_cpu_ns ? cpu - t->last_cpu_ns : 0);
+	since = cpu > t->last_cpu_ns ? cpu - t->last_cpu_ns : 0;
+	if (too_early(timer, since))
+		return;
+	fah_cost_gap(timer, since);
 	fah_native_walk(t, uc);
-	take(t, uc, mono, cpu);
+	take(t, uc, mono, fah_timer_account(timer, cpu));
 	fah_cost_note(timer, fah_now_thread_cpu() - cpu);
 }
 
@@ -264,7 +275,7 @@ static void take_turn(void *arg)
 	take_in_turn(turn->t, turn->uc, turn->mono);
 }
 
-void fah_sample_take(void *ucontext)
+void fah_sample_take(void *ucontext, bool outer)
 {
 	struct turn turn = {NULL, ucontext, fah_now_mono()};
 
@@ -277,11 +288,14 @@ void fah_sample_take(void *ucontext)
 			if (fah_thread_timer())
 				fah_timer_off(fah_thread_timer());
 		} else {
-			turn.t = fah_thread_current();
+			if (outer && fah_thread_timer())
+				fah_timer_taken_over(fah_thread_timer());
+			/* no timer: a thread that has all but ended */
+			turn.t = outer && !fah_thread_timer() ? NULL : fah_thread_current();
 			if (turn.t)
 				fah_arch_call_on(turn.t->stack + sizeof(turn.t->stack), take_turn,
 						 &turn);
-			else
+			else if (!outer)
 				count_drop(FAH_DROP_NO_ROOM);
 		}
 	}

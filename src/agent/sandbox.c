@@ -36,6 +36,7 @@ static bool enter(void)
 	if (!fah_agent.preload[0] || atomic_load(&fah_agent.pid) != (uint32_t)FAH_SYS0(SYS_getpid))
 		return false;
 	if (was_active) {
+		fah_timers_leave_events();
 		fah_quiet();
 		fah_signal_remove();
 	}

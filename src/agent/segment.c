@@ -199,7 +199,10 @@ static bool grow(void)
 
 int fah_segment_start(void)
 {
-	return grow() ? 0 : FAH_ERR_SYS;
+	if (!grow())
+		return FAH_ERR_SYS;
+	fah_timers_ask();
+	return 0;
 }
 
 void fah_segment_forked(void)

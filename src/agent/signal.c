@@ -201,10 +201,20 @@ static void chain(int sig, siginfo_t *si, ucontext_t *uc)
 		((handler_fn)a.handler)(sig);
 }
 
+/* An event comes as a descriptor that is ready. A program that has SIGURG sent for descriptors of
+ * its own (F_SETSIG) cannot be told from it. */
+static bool is_event(const siginfo_t *si)
+{
+	return fah_agent.clock == FAH_CLOCK_PERF && si->si_code >= POLL_IN &&
+	       si->si_code <= POLL_HUP;
+}
+
 static void on_signal(int sig, siginfo_t *si, void *uc)
 {
 	if (si->si_code == SI_TIMER && si->si_value.sival_ptr == &fah_agent)
-		fah_sample_take(uc);
+		fah_sample_take(uc, false);
+	else if (is_event(si))
+		fah_sample_take(uc, true);
 	else
 		chain(sig, si, uc);
 }

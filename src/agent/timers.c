@@ -4,6 +4,10 @@
  * A thread's timer is off while the thread blocks our signal: one that came meanwhile would stay
  * pending, where sigwait(), a signalfd, sigpending() and an exec'ed program would find a signal
  * that nobody sent. The CPU of that time goes to the thread's next record.
+ *
+ * Where the collector has an event on the thread (FAH_CLOCK_PERF), the timer serves until the
+ * event's first signal. It cannot be put off from here, so a thread that is about to block our
+ * signal gives its event back, waits until it is gone, and keeps the timer from then on.
  */
 #include "agent/agent.h"
 #include "core/sys.h"
@@ -15,6 +19,8 @@
 #define MAX_TIMERS 16384
 #define QUIET_STEP_NS 50000
 #define QUIET_STEPS 2000 /* together a tenth of a second */
+#define LEAVE_STEP_NS 500000
+#define LEAVE_STEPS 400 /* together a fifth of a second: a collector so late is gone or stopped */
 
 /* What the kernel's timer_create takes; libc's struct hides the thread field in older headers. */
 struct kernel_sigevent {
@@ -43,6 +49,46 @@ bool fah_timer_cpu(uint32_t tid, uint64_t *ret_ns)
 		return false;
 	*ret_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 	return true;
+}
+
+static struct fah_clock_slot *slot_of(const struct fah_timer *t)
+{
+	struct fah_segment_head *head = fah_segment_head();
+	size_t i = (size_t)(t - timers);
+
+	return fah_agent.clock == FAH_CLOCK_PERF && head && i < FAH_CLOCK_SLOTS ? &head->clocks[i]
+										: NULL;
+}
+
+/* Asks the collector for an event on this thread, which it gives within a tick of its own. */
+static void ask(const struct fah_timer *t)
+{
+	struct fah_clock_slot *slot = slot_of(t);
+	uint32_t i = (uint32_t)(t - timers), n;
+
+	if (!slot || t->barred || atomic_load(&t->off))
+		return;
+	atomic_store(&slot->wanted, atomic_load(&t->tid));
+	n = atomic_load(&fah_segment_head()->n_clocks);
+	while (n <= i && !atomic_compare_exchange_weak(&fah_segment_head()->n_clocks, &n, i + 1))
+		;
+}
+
+static void ask_no_more(const struct fah_timer *t)
+{
+	struct fah_clock_slot *slot = slot_of(t);
+
+	if (slot)
+		atomic_store(&slot->wanted, 0);
+}
+
+void fah_timers_ask(void)
+{
+	uint32_t n = atomic_load(&n_timers);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (atomic_load(&timers[i].tid))
+			ask(&timers[i]);
 }
 
 /* first_ns 0: off. What was left of the interval, 0 where it was off. */
@@ -122,7 +168,9 @@ struct fah_timer *fah_timer_new(uint32_t tid, bool on, uint64_t start_mono_ns, u
 		t->cpu_ns = cpu_ns;
 		atomic_store(&t->end_cpu_ns, 0);
 		atomic_store(&t->off, !on);
+		t->outer = t->barred = false;
 		make_timer(t, on);
+		ask(t);
 		return t;
 	}
 	return NULL;
@@ -145,7 +193,71 @@ void fah_timer_rest(struct fah_timer *t, uint64_t ns)
 	if (!id || atomic_load(&t->off))
 		return;
 	t->due_ns = ns;
-	set_timer(t, id - 1, ns);
+	if (t->outer)
+		t->interval_ns = fah_cost_interval();
+	else
+		set_timer(t, id - 1, ns);
+}
+
+uint64_t fah_timer_account(struct fah_timer *t, uint64_t cpu_ns)
+{
+	struct fah_segment_head *head = fah_segment_head();
+	uint64_t upto = cpu_ns, interval;
+
+	/* a timer's signal waits for the tick in any case: when it was due says nothing */
+	if (!t || !t->outer || !head)
+		return cpu_ns;
+	interval = atomic_load(&head->clock_given_ns);
+	if (!interval)
+		return cpu_ns;
+	/* earlier than was thought: the rhythm is another one, and begins here */
+	if (t->expires_ns && cpu_ns > t->expires_ns)
+		upto -= (cpu_ns - t->expires_ns) % interval;
+	t->expires_ns = upto + interval;
+	return upto;
+}
+
+/* Meanwhile signals are handled: none is left when the event is gone. */
+void fah_timer_leave_event(struct fah_timer *t)
+{
+	const struct timespec step = {0, LEAVE_STEP_NS};
+	struct fah_clock_slot *slot = slot_of(t);
+	int id = atomic_load(&t->id);
+
+	if (!slot || t->barred)
+		return;
+	t->barred = true;
+	ask_no_more(t);
+	for (int i = 0; i < LEAVE_STEPS && atomic_load(&slot->given) == atomic_load(&t->tid); i++)
+		FAH_SYS2(SYS_nanosleep, &step, NULL);
+	t->outer = false;
+	if (id && !atomic_load(&t->off))
+		set_timer(t, id - 1, first_interval());
+}
+
+void fah_timers_leave_events(void)
+{
+	uint32_t n = atomic_load(&n_timers);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (atomic_load(&timers[i].tid))
+			ask_no_more(&timers[i]);
+	for (uint32_t i = 0; i < n; i++)
+		if (atomic_load(&timers[i].tid))
+			fah_timer_leave_event(&timers[i]);
+}
+
+void fah_timer_taken_over(struct fah_timer *t)
+{
+	int id = atomic_load(&t->id);
+
+	if (t->outer || t->barred)
+		return;
+	t->outer = true;
+	t->due_ns = t->expires_ns = 0;
+	if (id)
+		set_timer(t, id - 1, 0);
+	t->interval_ns = fah_cost_interval();
 }
 
 void fah_timer_off(struct fah_timer *t)
@@ -155,7 +267,7 @@ void fah_timer_off(struct fah_timer *t)
 	if (atomic_load(&t->off))
 		return;
 	/* what the timer sent before is handled before this call returns, for it is not blocked */
-	t->left_ns = id ? set_timer(t, id - 1, 0) : 0;
+	t->left_ns = id && !t->outer ? set_timer(t, id - 1, 0) : 0;
 	atomic_store(&t->off, true);
 }
 
@@ -164,7 +276,7 @@ void fah_timer_on(struct fah_timer *t)
 	int id = atomic_load(&t->id);
 
 	atomic_store(&t->off, false);
-	if (id)
+	if (id && !t->outer)
 		set_timer(t, id - 1, t->left_ns ? t->left_ns : first_interval());
 }
 
@@ -181,6 +293,7 @@ static void stop(struct fah_timer *t)
 void fah_timer_delete(struct fah_timer *t)
 {
 	stop(t);
+	ask_no_more(t);
 	atomic_store(&t->tid, 0);
 }
 
@@ -229,9 +342,13 @@ void fah_loud(void)
 	uint32_t n = atomic_load(&n_timers);
 
 	atomic_store(&fah_agent.active, true);
-	for (uint32_t i = 0; i < n; i++)
-		if (atomic_load(&timers[i].tid))
-			make_timer(&timers[i], !atomic_load(&timers[i].off));
+	for (uint32_t i = 0; i < n; i++) {
+		if (!atomic_load(&timers[i].tid))
+			continue;
+		timers[i].outer = timers[i].barred = false;
+		make_timer(&timers[i], !atomic_load(&timers[i].off));
+	}
+	fah_timers_ask();
 }
 
 struct fah_timer *fah_timer_at(uint32_t i)

@@ -50,4 +50,8 @@ int fah_file_replace(const char *path, const void *data, size_t len);
 /* The part after the last '/', borrowed from path. */
 const char *fah_basename(const char *path);
 
+/* More open files for us, as many as may be. Only once the program has been started: it would
+ * inherit the limit. */
+void fah_files_more(void);
+
 #endif

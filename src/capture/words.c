@@ -37,6 +37,7 @@ const char *fah_clock_words(uint32_t clock)
 	static const char *const words[] = {
 		[FAH_CLOCK_THREAD_CPU] = "each thread's CPU time, bound to the kernel's tick",
 		[FAH_CLOCK_TEST] = "monotonic timers, for tests only",
+		[FAH_CLOCK_PERF] = "each thread's CPU time, by perf's task-clock",
 	};
 
 	return pick(words, COUNT(words), clock);

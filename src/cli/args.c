@@ -1,6 +1,8 @@
 /* args.c - arguments by a command's table: --name value, --name=value, -n value, -n. */
 #include "cli/cli.h"
 
+#include "core/segment.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -83,6 +85,13 @@ int fah_args_next(struct fah_args *a)
 int fah_args_next_known(struct fah_args *a)
 {
 	return next(a, true);
+}
+
+uint32_t fah_parse_clock(const char *text)
+{
+	return !strcmp(text, "timer")  ? FAH_CLOCK_THREAD_CPU
+	       : !strcmp(text, "perf") ? FAH_CLOCK_PERF
+				       : 0;
 }
 
 bool fah_parse_rate(const char *text, double *ret_hz)

@@ -22,7 +22,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_QUIET = 1, OPT_OUTPUT, OPT_RATE, OPT_PYTHON, OPT_MODULE, OPT_CODE, OPT_BUDGET };
+enum {
+	OPT_QUIET = 1,
+	OPT_OUTPUT,
+	OPT_RATE,
+	OPT_PYTHON,
+	OPT_MODULE,
+	OPT_CODE,
+	OPT_BUDGET,
+	OPT_CLOCK
+};
 
 static const struct fah_option options[] = {
 	{OPT_QUIET, "quiet", "q", NULL, "print nothing of ours; the files are written as always"},
@@ -30,6 +39,9 @@ static const struct fah_option options[] = {
 	 "folder for the results (default: performance)"},
 	{OPT_RATE, "rate", NULL, "HZ",
 	 "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
+	{OPT_CLOCK, "clock", NULL, "CLOCK",
+	 "timer (bound to the kernel's tick) or perf (any rate; a call that is about to block may "
+	 "be interrupted); default: perf above the tick's rate"},
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
 	 "what profiling may cost, in percent of a core: lowers the rate where it must"},
 	{OPT_PYTHON, "python", NULL, "PYTHON",
@@ -47,6 +59,7 @@ struct job {
 	const char *output, *python_asked, *module, *code, *file;
 	bool quiet;
 	double rate, budget;
+	uint32_t clock; /* enum fah_clock; 0: by the rate */
 	int n_rest;
 	char **rest; /* the program's own arguments */
 	char python[FAH_RUN_PATH_MAX];
@@ -66,6 +79,11 @@ static int take_option(struct job *job, int option, const char *value)
 	case OPT_RATE:
 		if (!fah_parse_rate(value, &job->rate))
 			return fah_fail("profile: --rate %s is no rate; 250 or 1khz are", value);
+		return 0;
+	case OPT_CLOCK:
+		job->clock = fah_parse_clock(value);
+		if (!job->clock)
+			return fah_fail("profile: --clock %s: there are timer and perf", value);
 		return 0;
 	case OPT_BUDGET:
 		if (!fah_parse_percent(value, &job->budget))
@@ -212,6 +230,7 @@ static int run(const struct job *job, struct fah_runfolder *folder, struct fah_r
 		.argv = argv,
 		.capture_path = fah_runfolder_file(folder, "profile.fah", capture),
 		.rate = job->rate,
+		.clock = job->clock,
 		.budget = job->budget,
 		.test_hz = fah_invoke_test_rate(),
 		.meta = meta,
@@ -246,10 +265,7 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 	if (status)
 		return status < 0 ? FAH_STATUS_OK : status;
 	if (job.rate > FAH_RATE_MAX)
-		return fah_fail("profile: --rate: thread CPU timers give at most %g Hz (and no "
-				"more than the "
-				"kernel's tick)",
-				FAH_RATE_MAX);
+		return fah_fail("profile: --rate: at most %g Hz", FAH_RATE_MAX);
 	status = job.file ? check_file(job.file) : 0;
 	if (!status)
 		status = fah_python_choose(job.python_asked, job.python, sizeof(job.python));

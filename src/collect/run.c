@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "collect/budget.h"
+#include "collect/clocks.h"
 #include "collect/living.h"
 #include "collect/outlived.h"
 #include "collect/session.h"
@@ -38,6 +39,22 @@ static double asked_hz(const struct fah_run_options *opt)
 	return opt->rate > 0 ? opt->rate : FAH_RATE_DEFAULT;
 }
 
+/*
+ * The clock to use. perf: what the kernel said, where that one was wanted. By itself it is used
+ * only for what timers cannot do: its signal may come when a thread is about to block.
+ */
+static uint32_t choose_clock(const struct fah_run_options *opt, struct fah_clocks_leave *perf)
+{
+	double tick = fah_clocks_tick_hz();
+
+	memset(perf, 0, sizeof(*perf));
+	if (opt->test_hz > 0)
+		return FAH_CLOCK_TEST;
+	if (opt->clock == FAH_CLOCK_PERF || (!opt->clock && tick > 0 && asked_hz(opt) > tick))
+		fah_clocks_probe(perf);
+	return perf->granted ? FAH_CLOCK_PERF : FAH_CLOCK_THREAD_CPU;
+}
+
 /* The program's environment is ours and two variables, which the agent takes out again. */
 static int set_environment(const struct fah_session *s, const struct fah_run_options *opt,
 			   const struct fah_budget *budget)
@@ -53,10 +70,8 @@ static int set_environment(const struct fah_session *s, const struct fah_run_opt
 		 preload ? preload : "");
 	if (setenv("LD_PRELOAD", text, 1) < 0)
 		return FAH_ERR_SYS;
-	snprintf(text, cap, "%d;%llu;%u;%zu;%s%s",
-		 opt->test_hz > 0 ? FAH_CLOCK_TEST : FAH_CLOCK_THREAD_CPU,
-		 (unsigned long long)(1e9 / hz), fah_budget_ppm(budget), strlen(s->agent), s->agent,
-		 s->dir);
+	snprintf(text, cap, "%u;%llu;%u;%zu;%s%s", opt->clock, (unsigned long long)(1e9 / hz),
+		 fah_budget_ppm(budget), strlen(s->agent), s->agent, s->dir);
 	return setenv("FIXINGAHOLE_AGENT", text, 1) < 0 ? FAH_ERR_SYS : 0;
 }
 
@@ -222,8 +237,9 @@ static struct timespec next_pause(struct fah_waits *waits, const struct fah_budg
 
 static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *opt, uint64_t start,
 				      struct fah_drain *d, struct fah_waits *waits,
-				      struct fah_budget *budget, const sigset_t *signals,
-				      int *ret_status, struct rusage *ret_usage)
+				      struct fah_clocks *clocks, struct fah_budget *budget,
+				      const sigset_t *signals, int *ret_status,
+				      struct rusage *ret_usage)
 {
 	uint64_t now = fah_clock_ns(CLOCK_MONOTONIC), last = now;
 	uint64_t end = opt->duration > 0 ? start + (uint64_t)(opt->duration * 1e9) : UINT64_MAX;
@@ -241,6 +257,8 @@ static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *o
 									       : FAH_ENDED_STOPPED;
 		fah_drain_notice(d);
 		fah_waits_tick(waits);
+		if (clocks)
+			fah_clocks_tick(clocks, fah_clock_ns(CLOCK_MONOTONIC));
 		if (fah_clock_ns(CLOCK_MONOTONIC) - last >= CYCLE_MS * 1000000ull) {
 			fah_waits_flush(waits);
 			fah_drain_cycle(d);
@@ -255,7 +273,8 @@ static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *o
 }
 
 static void write_meta(struct fah_writer *w, const struct fah_session *s,
-		       const struct fah_run_options *opt, uint64_t start_mono, uint64_t start_real)
+		       const struct fah_run_options *opt, const struct fah_clocks_leave *perf,
+		       uint64_t start_mono, uint64_t start_real)
 {
 	double hz = asked_hz(opt);
 	char text[64];
@@ -263,7 +282,14 @@ static void write_meta(struct fah_writer *w, const struct fah_session *s,
 	fah_writer_meta(w, "tool", "fixingahole " FAH_VERSION);
 	snprintf(text, sizeof(text), "%.9g", hz);
 	fah_writer_meta(w, "rate_asked", text);
-	fah_writer_meta(w, "clock", opt->test_hz > 0 ? "test" : "thread-cpu");
+	fah_writer_meta(w, "clock",
+			opt->clock == FAH_CLOCK_TEST   ? "test"
+			: opt->clock == FAH_CLOCK_PERF ? "perf"
+						       : "thread-cpu");
+	if (perf->why[0])
+		fah_writer_meta(w, "perf_refused", perf->why);
+	if (perf->granted && perf->user_only)
+		fah_writer_meta(w, "perf_user_only", "1");
 	snprintf(text, sizeof(text), "%.9g", opt->budget);
 	if (opt->budget > 0)
 		fah_writer_meta(w, "budget", text);
@@ -307,6 +333,7 @@ static void write_missing(struct fah_writer *w, const char *key, uint64_t n)
 FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
 FAH_DEFINE_FREEP(struct fah_drain *, fah_drain_free)
 FAH_DEFINE_FREEP(struct fah_waits *, fah_waits_free)
+FAH_DEFINE_FREEP(struct fah_clocks *, fah_clocks_free)
 
 /* How sure the waits are; for whoever asks later. */
 static void write_waits_meta(struct fah_writer *w, const struct fah_waits_stats *s)
@@ -385,36 +412,50 @@ static void discard(const char *capture)
 	errno = saved;
 }
 
+static void write_clocks_meta(struct fah_writer *w, const struct fah_clocks_stats *s)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%llu %llu", (unsigned long long)s->given,
+		 (unsigned long long)s->refused);
+	fah_writer_meta(w, "perf_threads", text);
+}
+
 /* With the process at hand that is to become the program. */
-static int record(struct fah_session *s, const struct fah_run_options *opt, uint64_t start,
-		  struct fah_budget *budget, struct held *program, const sigset_t *signals,
-		  struct fah_run_result *r)
+static int record(struct fah_session *s, const struct fah_run_options *opt,
+		  const struct fah_clocks_leave *perf, uint64_t start, struct fah_budget *budget,
+		  struct held *program, const sigset_t *signals, struct fah_run_result *r)
 {
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
 	_cleanup_(fah_waits_freep) struct fah_waits *waits = NULL;
+	_cleanup_(fah_clocks_freep) struct fah_clocks *clocks = NULL;
 	uint64_t start_real = fah_clock_ns(CLOCK_REALTIME);
 	struct rusage usage;
 	int err = fah_writer_new(r->capture, &w);
 
 	if (err < 0)
 		return err;
-	write_meta(w, s, opt, start, start_real);
+	write_meta(w, s, opt, perf, start, start_real);
 	err = fah_drain_new(s->dir, w, start, &d);
 	if (err == 0)
 		err = fah_drain_watch(d);
 	if (err == 0)
 		err = fah_waits_new(d, w, start, &waits);
+	if (err == 0 && perf->granted)
+		err = fah_clocks_new(d, perf->user_only, &clocks);
 	if (err == 0)
 		r->start_errno = release_program(program);
 	if (err < 0 || r->start_errno) {
 		discard(r->capture);
 		return err;
 	}
-	r->ending = wait_and_drain(r->pid, opt, start, d, waits, budget, signals, &r->wait_status,
-				   &usage);
+	r->ending = wait_and_drain(r->pid, opt, start, d, waits, clocks, budget, signals,
+				   &r->wait_status, &usage);
 	r->end.wall_ns = fah_clock_ns(CLOCK_MONOTONIC) - start;
 	take_usage(r, d, &usage);
+	if (clocks)
+		write_clocks_meta(w, fah_clocks_stats(clocks));
 	finish(s, r, d, waits, w);
 	return 0;
 }
@@ -440,9 +481,11 @@ static void set_signals(sigset_t *signals)
 }
 
 /* The part between the session's making and its removal. */
-static int run_in(struct fah_session *s, const struct fah_run_options *opt,
+static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 		  struct fah_run_result *r)
 {
+	struct fah_run_options with_clock = *asked, *opt = &with_clock;
+	struct fah_clocks_leave perf;
 	uint64_t start = fah_clock_ns(CLOCK_MONOTONIC);
 	struct fah_budget budget;
 	struct inherited old;
@@ -451,6 +494,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 	int err, saved;
 
 	fah_budget_init(&budget, opt->budget, start, fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	with_clock.clock = choose_clock(asked, &perf);
 	set_signals(&signals);
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old.child);
 	sigprocmask(SIG_BLOCK, &signals, &old.mask);
@@ -465,7 +509,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *opt,
 		r->pid = program.pid;
 		err = name_capture(opt, program.pid, r);
 		if (err == 0)
-			err = record(s, opt, start, &budget, &program, &signals, r);
+			err = record(s, opt, &perf, start, &budget, &program, &signals, r);
 		saved = errno;
 		forget_program(&program);
 		errno = saved;

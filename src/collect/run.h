@@ -28,6 +28,7 @@ struct fah_run_options {
 	const char *capture_path; /* where the .fah goes */
 	bool add_pid;		  /* capture_path lacks its end: it is <capture_path>-<pid>.fah */
 	double rate;		  /* Hz of thread CPU; 0: the default */
+	uint32_t clock;		  /* FAH_CLOCK_THREAD_CPU, FAH_CLOCK_PERF; 0: by the rate */
 	double test_hz;		  /* tests only: monotonic timers at this rate; 0: off */
 	double budget;		  /* percent of a core for handlers and collector; 0: no limit */
 	double duration;	  /* seconds after which recording ends; 0: with the program */
@@ -60,7 +61,7 @@ struct fah_run_result {
 };
 
 #define FAH_RATE_DEFAULT 250.0
-#define FAH_RATE_MAX 1000.0 /* of thread CPU timers: no kernel ticks faster */
+#define FAH_RATE_MAX 20000.0 /* of perf's clock; a handler needs half of that time and more */
 
 /*
  * 0: the program ran (or result->start_errno says why not). FAH_ERR_EXISTS or FAH_ERR_SYS before

@@ -7,6 +7,7 @@
  */
 #include "collect/waits.h"
 
+#include "base/file.h"
 #include "collect/account.h"
 #include "collect/outside.h"
 #include "collect/process.h"
@@ -113,18 +114,6 @@ uint64_t fah_waits_pause(struct fah_waits *ws)
 	return TICK_NS / 2 + next_random(ws) % TICK_NS;
 }
 
-/* Open files of ours grow with the threads. By now the program has been started: the limit is ours
- * alone. */
-static void more_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 /* When the thread began, for the capture, and the kernel's account at that time. */
 static void find_start(struct watching *g, struct watched *t, uint64_t kernel_start, uint64_t now,
 		       const struct fah_sched *s, uint64_t *ret_start, struct fah_sched *ret_base)
@@ -153,6 +142,17 @@ static void find_start(struct watching *g, struct watched *t, uint64_t kernel_st
 	*ret_start = start < now ? start : now;
 }
 
+/* The agent opens files in threads of its own; a thread that has not run yet may be one too. */
+static bool is_agents_own(const struct watching *g, uint32_t tid)
+{
+	struct fah_segment_head *head = fah_segment_map_head(&g->p->segments[0]);
+
+	for (uint32_t i = 0; i < FAH_OWN_THREADS; i++)
+		if (atomic_load(&head->own_tids[i]) == tid)
+			return true;
+	return false;
+}
+
 static bool begin_thread(struct fah_waits *ws, struct watching *g, struct watched *t, uint32_t tid)
 {
 	struct fah_sched s, base;
@@ -160,25 +160,26 @@ static bool begin_thread(struct fah_waits *ws, struct watching *g, struct watche
 	struct fah_thread_seen seen = {
 		.w = ws->w, .process = g->p->id, .run_start_ns = ws->run_start_ns, .tid = tid};
 	uint64_t now;
+	bool own, gone;
 
 	memset(t, 0, sizeof(*t));
 	if (fah_task_open(&t->task, g->pid, tid) < 0) {
 		if (errno != EMFILE)
 			return false;
-		more_files();
+		fah_files_more();
 		if (fah_task_open(&t->task, g->pid, tid) < 0)
 			return false;
 	}
 	now = fah_clock_ns(CLOCK_MONOTONIC);
-	if (fah_task_sched(&t->task, &s) < 0 || fah_task_info(g->pid, tid, &info) < 0 ||
-	    info.state == 'Z' || info.state == 'X') {
+	/* in this order: one that ran before we ask and lives after it is still named there */
+	gone = fah_task_sched(&t->task, &s) < 0;
+	own = is_agents_own(g, tid);
+	gone |= fah_task_info(g->pid, tid, &info) < 0;
+	if (gone || info.state == 'Z' || info.state == 'X') {
 		fah_task_close(&t->task);
 		return false;
 	}
-	/* one of the agent's own, that opens a file, takes its name as its first act and is soon
-	 * gone; a thread that has not run yet may be one */
-	if (tid != g->pid && (now < info.start_mono_ns + YOUNG_NS || !s.slices ||
-			      strcmp(info.name, FAH_OWN_THREAD) == 0)) {
+	if (tid != g->pid && (now < info.start_mono_ns + YOUNG_NS || !s.slices || own)) {
 		g->n_young++;
 		fah_task_close(&t->task);
 		return false;

@@ -27,10 +27,12 @@ static inline long fah_syscall6(long n, long a, long b, long c, long d, long e, 
 
 /*
  * clone() with these flags: fn(arg) runs on the new stack (its end is given, aligned to 16) and the
- * new thread ends after it. What the kernel returns to the caller, which must wait (CLONE_VFORK)
+ * new thread ends after it. With CLONE_PARENT_SETTID its id is at ret_tid (32 bits) before it runs.
+ * What the kernel returns to the caller, which must wait (CLONE_VFORK)
  * where the stack is its own.
  */
-static inline long fah_arch_clone_run(long flags, void *stack_end, void (*fn)(void *), void *arg)
+static inline long fah_arch_clone_run(long flags, void *stack_end, void *ret_tid,
+				      void (*fn)(void *), void *arg)
 {
 	register void *to_arg __asm__("r12") = arg;
 	register void (*to_fn)(void *) __asm__("r13") = fn;
@@ -50,7 +52,7 @@ static inline long fah_arch_clone_run(long flags, void *stack_end, void (*fn)(vo
 			 "hlt\n"
 			 "1:"
 			 : "+a"(ret)
-			 : "D"(flags), "S"(stack_end), "d"(0l), "r"(no_ctid), "r"(no_tls),
+			 : "D"(flags), "S"(stack_end), "d"(ret_tid), "r"(no_ctid), "r"(no_tls),
 			   "r"(to_arg), "r"(to_fn)
 			 : "rcx", "r11", "memory", "cc");
 	return ret;

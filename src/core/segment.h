@@ -23,15 +23,16 @@
 #include <stdint.h>
 
 #define FAH_SEGMENT_MAGIC 0x31474553484146ull /* "FAHSEG1\0" */
-#define FAH_SEGMENT_VERSION 2
-#define FAH_SEGMENT_HEAD 4096u
+#define FAH_SEGMENT_VERSION 3
+#define FAH_SEGMENT_HEAD 12288u
 #define FAH_CHUNK_SIZE 32768u
 #define FAH_CHUNKS 32u
 #define FAH_SEGMENT_SIZE (FAH_SEGMENT_HEAD + FAH_CHUNKS * FAH_CHUNK_SIZE)
 #define FAH_SEGMENTS_MAX 64u /* a process; beyond that samples are dropped and counted */
 #define FAH_CMDLINE_MAX 1024u
 #define FAH_REASON_MAX 256u
-#define FAH_OWN_THREAD "fixingahole-fd" /* name of the agent's short threads (apart.c) */
+#define FAH_OWN_THREADS 4u    /* threads of the agent's own that can be told, at a time */
+#define FAH_CLOCK_SLOTS 1000u /* threads that can have an event at a time */
 #define FAH_NATIVE_STOPS 8u
 #define FAH_NATIVE_MAX 192u /* native frames of a sample: the innermost ones */
 
@@ -62,6 +63,8 @@ enum fah_agent_status {
 enum fah_clock {
 	FAH_CLOCK_THREAD_CPU = 1, /* timer on each thread's CPU clock, bound to the kernel tick */
 	FAH_CLOCK_TEST = 2,	  /* tests only: monotonic timers, faster than the tick */
+	FAH_CLOCK_PERF = 3,	  /* perf's task-clock, opened by the collector on each thread; the
+				     thread's own timer until it comes */
 };
 
 /* Why a sample was not kept. 0..5 are enum fah_py_doubt; records carry the same numbers. */
@@ -122,8 +125,21 @@ struct fah_segment_head {
 	/* thread CPU by which samples came later than they were due: sum, longest, by length */
 	_Atomic uint64_t gap_ns, gap_max_ns, gaps[FAH_HIST_BUCKETS];
 	_Atomic uint64_t interval_sum_ns; /* the interval in force, added up over all handlers */
+	/* FAH_CLOCK_PERF: what the agent asks of the collector, which has the events. The interval,
+	 * 0: period_ns; and the threads that want an event. n_clocks: none was ever used from there
+	 * on. */
+	_Atomic uint64_t clock_interval_ns;
+	_Atomic uint64_t clock_given_ns; /* the collector's: the events' interval as it is now */
+	/* Threads of the agent's own, which are none of the program's (apart.c): their ids stand
+	 * here before they run, and until they are gone. */
+	_Atomic uint32_t own_tids[FAH_OWN_THREADS];
 	/* written by forks of this process, or of those below: they could make no segment */
 	_Atomic uint32_t unrecorded;
+	_Atomic uint32_t n_clocks;
+	struct fah_clock_slot {
+		_Atomic uint32_t wanted; /* the agent's: a tid, 0: no event */
+		_Atomic uint32_t given;	 /* the collector's: the tid that has one, or gets it now */
+	} clocks[FAH_CLOCK_SLOTS];
 };
 
 _Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD,

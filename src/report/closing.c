@@ -197,6 +197,31 @@ static void say_unsampled(struct fah_text *t, const struct fah_totals *totals)
 	say(t, &sb);
 }
 
+/* What perf's clock may do to the program and does not see; or why it was not to be had. */
+static void say_perf(struct fah_text *t, const struct fah_profile *p, bool used)
+{
+	const char *why = fah_profile_meta(p, "perf_refused");
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (why) {
+		fah_strbuf_addf(&sb,
+				"No clock faster than the kernel's tick: %s. The rate is what the "
+				"tick gives.",
+				why);
+		say(t, &sb);
+	}
+	if (!used)
+		return;
+	fah_strbuf_adds(&sb,
+			"With this clock a sample may come when a thread is about to block, and "
+			"interrupt that call once (EINTR); Python itself calls it again.");
+	if (fah_profile_meta(p, "perf_user_only"))
+		fah_strbuf_adds(&sb,
+				" A sample that is due inside the kernel is taken on return, for "
+				"this user may not watch the kernel.");
+	say(t, &sb);
+}
+
 void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 		       const struct fah_charges *charges)
 {
@@ -214,6 +239,7 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 	fah_report_lowered(&sb, "; rate ", totals);
 	fah_strbuf_adds(&sb, ".");
 	say(t, &sb);
+	say_perf(t, p, n && processes[0].clock == FAH_CLOCK_PERF);
 	say_samples(t, totals);
 	if (totals->samples)
 		say_interval(t, totals, charges);

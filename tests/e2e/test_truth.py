@@ -195,6 +195,17 @@ def test_jointly(runs):
     assert len(everything) > len(EVERYWHERE) and freedom > 2 * len(everything)
 
 
+@pytest.mark.parametrize("name", ["periodic", "faults"])
+def test_perf_clock_does_not_lean(program, some_python, name, tmp_path):
+    """What the tick's phase hides from timers, and what follows long system calls, by perf's clock."""
+    it = truth.run(name, some_python, 40.0 if FULL else 2.0, tmp_path, options=["--clock", "perf"])
+    if it.capture.meta["clock"] != "perf":
+        pytest.skip("SKIP: no perf events here: %s" % it.capture.meta["perf_refused"])
+    by_cpu = [one for one in it.shares if one.what.endswith("(CPU)")]
+    wrong = too_far(by_cpu, truth.limit(10 * 6, CHANCE))
+    assert by_cpu and not wrong, "\n".join(wrong) + "\n" + it.text
+
+
 def test_stated_interval(runs, case):
     """What the report says of its certainty is the interval that the samples give."""
     it = runs.get(*case)

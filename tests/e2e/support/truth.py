@@ -152,17 +152,19 @@ class Run:
     said: str = ""  # what `inspect` says of the capture, of programs that wait
 
 
-def run(program: str, python, seconds: float, tmp_path: Path, env=None, **options) -> Run:
-    """The program under the tool, judged. options: those of support.run.profile."""
+def run(
+    program: str, python, seconds: float, tmp_path: Path, env=None, options=(), **rest
+) -> Run:
+    """The program under the tool with these options, judged. rest: as for support.run.profile."""
     said = tmp_path / "truth.json"
     env = dict(env or {}, FAH_TRUTH=str(said))
     result = profile(
         python,
         [str(FOLDER / (program + ".py")), "%g" % seconds],
         tmp_path,
-        options=[],
+        options=options,
         env=env,
-        **options,
+        **rest,
     )
     assert result.status == 0, result
     return judge(program, python.name, read(said), result)

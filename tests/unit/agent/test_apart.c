@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "agent/agent.h"
 #include "agent/apart.h"
 #include "core/segment.h"
 #include "core/sys.h"
@@ -22,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,10 +33,17 @@ static uint8_t stack[FAH_APART_STACK] __attribute__((aligned(16)));
 static _Atomic bool stop;
 static _Atomic int surprises;
 
+static struct fah_segment_head head;
+
+struct fah_segment_head *fah_segment_head(void)
+{
+	return &head;
+}
+
 struct work {
 	long fd, tid;
 	char *page;
-	char name[16];
+	uint32_t told; /* to the collector */
 };
 
 /* As a segment is made: open, map, close; long enough for others to notice. */
@@ -45,7 +52,7 @@ static void open_and_map(void *arg)
 	struct work *w = arg;
 
 	w->tid = FAH_SYS0(SYS_gettid);
-	FAH_SYS2(SYS_prctl, PR_GET_NAME, w->name);
+	w->told = atomic_load(&head.own_tids[0]);
 	w->fd = FAH_SYS4(SYS_openat, AT_FDCWD, "/proc/self/exe", O_RDONLY, 0);
 	for (int i = 0; i < 20; i++)
 		FAH_SYS0(SYS_sched_yield);
@@ -86,12 +93,13 @@ static void no_descriptor_is_seen(void **state)
 	atomic_store(&stop, false);
 	assert_int_equal(pthread_create(&thread, NULL, expect_lowest, (void *)(intptr_t)lowest), 0);
 	for (int i = 0; i < ROUNDS; i++) {
-		struct work w = {-1, 0, NULL, ""};
+		struct work w = {-1, 0, NULL, 0};
 
 		fah_apart(open_and_map, &w, stack, sizeof(stack));
 		assert_true(w.fd >= 0 && w.tid > 0);
 		assert_int_not_equal(w.tid, FAH_SYS0(SYS_gettid));
-		assert_string_equal(w.name, FAH_OWN_THREAD);
+		assert_int_equal(w.told, w.tid);
+		assert_int_equal(atomic_load(&head.own_tids[0]), 0);
 		assert_memory_equal(w.page, "\177ELF", 4); /* the memory is shared */
 		munmap(w.page, 4096);
 	}
@@ -118,7 +126,7 @@ static void nothing_stays_behind(void **state)
 static int work_without_threads(void)
 {
 	const struct rlimit none = {0, 0};
-	struct work w = {-1, 0, NULL, ""};
+	struct work w = {-1, 0, NULL, 0};
 
 	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0) /* root has no limit */
 		return 2;

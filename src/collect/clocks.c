@@ -1,0 +1,331 @@
+/* clocks.c - see clocks.h. */
+#include "collect/clocks.h"
+
+#include "base/file.h"
+#include "collect/process.h"
+#include "core/err.h"
+#include "core/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHORTEST_NS 10000u	 /* the kernel's own limit */
+#define VARY_EVERY_NS 500000000u /* setting a period restarts the interval that runs */
+#define VARY_PART 10u		 /* periods differ by up to a tenth, so that no loop keeps step */
+
+struct event {
+	uint32_t tid; /* 0: none */
+	int fd;	      /* -1: the kernel refused */
+};
+
+struct clocked {
+	struct clocked *next;
+	struct fah_collected *p;
+	struct event *events; /* by the agent's slots */
+	uint32_t n;
+	uint64_t period_ns, varied_ns; /* as asked for; as set */
+};
+
+struct fah_clocks {
+	struct fah_drain *d;
+	struct clocked *list;
+	bool user_only;
+	uint64_t varied_ns, random;
+	struct fah_clocks_stats stats;
+};
+
+static uint64_t next_random(struct fah_clocks *c)
+{
+	c->random ^= c->random << 13;
+	c->random ^= c->random >> 7;
+	c->random ^= c->random << 17;
+	return c->random;
+}
+
+static int open_event(uint32_t tid, uint64_t period_ns, bool user_only)
+{
+	struct perf_event_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.size = sizeof(attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_TASK_CLOCK;
+	attr.sample_period = period_ns > SHORTEST_NS ? period_ns : SHORTEST_NS;
+	attr.wakeup_events = 1;
+	attr.disabled = 1;
+	attr.exclude_hv = 1;
+	attr.exclude_kernel = user_only;
+	/* the next program on this thread has not asked for signals */
+	attr.remove_on_exec = 1;
+	return (int)syscall(SYS_perf_event_open, &attr, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* What the event sends, and to whom: the thread alone. */
+static int aim(int fd, uint32_t tid)
+{
+	struct f_owner_ex owner = {F_OWNER_TID, (pid_t)tid};
+
+	if (fcntl(fd, F_SETSIG, SIGURG) < 0 || fcntl(fd, F_SETOWN_EX, &owner) < 0 ||
+	    fcntl(fd, F_SETFL, O_ASYNC) < 0)
+		return -1;
+	return 0;
+}
+
+static int paranoia(void)
+{
+	char text[16] = "";
+	int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	return atoi(text);
+}
+
+static void say_why(struct fah_clocks_leave *ret, int err)
+{
+	if ((err == EACCES || err == EPERM) && paranoia() > 2)
+		snprintf(ret->why, sizeof(ret->why),
+			 "the kernel keeps perf events for root (sysctl kernel.perf_event_paranoid "
+			 "is %d; 2 lets every user watch his own programs)",
+			 paranoia());
+	else if (err == EACCES || err == EPERM || err == ENOSYS)
+		snprintf(ret->why, sizeof(ret->why),
+			 "perf events are refused here (%s), as in many containers", strerror(err));
+	else if (err == EINVAL || err == E2BIG)
+		snprintf(ret->why, sizeof(ret->why),
+			 "perf events that end with the program need Linux 5.13");
+	else
+		snprintf(ret->why, sizeof(ret->why), "perf events: %s", strerror(err));
+}
+
+void fah_clocks_probe(struct fah_clocks_leave *ret)
+{
+	uint32_t self = (uint32_t)syscall(SYS_gettid);
+	int fd;
+
+	memset(ret, 0, sizeof(*ret));
+	fd = open_event(self, 1000000000u, false);
+	if (fd < 0 && (errno == EACCES || errno == EPERM)) {
+		ret->user_only = true;
+		fd = open_event(self, 1000000000u, true);
+	}
+	if (fd >= 0 && aim(fd, self) == 0)
+		ret->granted = true;
+	else
+		say_why(ret, errno);
+	if (fd >= 0)
+		close(fd);
+}
+
+double fah_clocks_tick_hz(void)
+{
+	struct timespec tick;
+
+	/* the coarse clock is set by each tick */
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) < 0 || tick.tv_sec || !tick.tv_nsec)
+		return 0;
+	return 1e9 / (double)tick.tv_nsec;
+}
+
+int fah_clocks_new(struct fah_drain *d, bool user_only, struct fah_clocks **ret)
+{
+	struct fah_clocks *c = calloc(1, sizeof(*c));
+	struct timespec now;
+
+	if (!c)
+		return FAH_ERR_NOMEM;
+	clock_gettime(CLOCK_REALTIME, &now);
+	c->d = d;
+	c->user_only = user_only;
+	c->random =
+		(uint64_t)now.tv_nsec << 20 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 40 ^ 1;
+	*ret = c;
+	return 0;
+}
+
+static uint64_t varied(struct fah_clocks *c, uint64_t period_ns)
+{
+	uint64_t part = period_ns / VARY_PART;
+
+	return period_ns - part + next_random(c) % (2 * part + 1);
+}
+
+static void end_event(struct event *e)
+{
+	if (e->tid && e->fd >= 0)
+		close(e->fd);
+	*e = (struct event){0, -1};
+}
+
+static void begin_event(struct fah_clocks *c, struct clocked *k, struct event *e, uint32_t tid)
+{
+	*e = (struct event){tid, open_event(tid, k->varied_ns, c->user_only)};
+	if (e->fd < 0 && errno == EMFILE) {
+		fah_files_more();
+		e->fd = open_event(tid, k->varied_ns, c->user_only);
+	}
+	if (e->fd >= 0 && aim(e->fd, tid) < 0) {
+		close(e->fd);
+		e->fd = -1;
+	}
+	if (e->fd >= 0 && ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0) == 0)
+		c->stats.given++;
+	else if (errno != ESRCH)
+		c->stats.refused++;
+}
+
+/*
+ * A thread that gives its event back waits until `given` is another. So it is set before the event
+ * is made, and what is wanted is asked once more: whoever comes second sees the other.
+ */
+static void look_at(struct fah_clocks *c, struct clocked *k, struct event *e,
+		    struct fah_clock_slot *slot)
+{
+	uint32_t wanted = atomic_load(&slot->wanted);
+
+	if (e->tid == wanted)
+		return;
+	if (e->tid) {
+		end_event(e);
+		atomic_store(&slot->given, 0);
+	}
+	if (!wanted)
+		return;
+	atomic_store(&slot->given, wanted);
+	if (atomic_load(&slot->wanted) == wanted)
+		begin_event(c, k, e, wanted);
+	if (e->fd < 0)
+		atomic_store(&slot->given, 0);
+}
+
+static void set_periods(struct fah_clocks *c, struct clocked *k, struct fah_segment_head *head)
+{
+	k->varied_ns = varied(c, k->period_ns);
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->events[i].tid && k->events[i].fd >= 0)
+			ioctl(k->events[i].fd, PERF_EVENT_IOC_PERIOD, &k->varied_ns);
+	atomic_store(&head->clock_given_ns, k->varied_ns);
+}
+
+static bool grow(struct clocked *k, uint32_t n)
+{
+	struct event *grown;
+
+	if (n <= k->n)
+		return true;
+	grown = realloc(k->events, n * sizeof(*grown));
+	if (!grown)
+		return false;
+	for (uint32_t i = k->n; i < n; i++)
+		grown[i] = (struct event){0, -1};
+	k->events = grown;
+	k->n = n;
+	return true;
+}
+
+static void tick_process(struct fah_clocks *c, struct clocked *k, bool vary)
+{
+	struct fah_segment_head *head = fah_segment_map_head(&k->p->segments[0]);
+	uint32_t n = atomic_load(&head->n_clocks);
+	uint64_t period = atomic_load(&head->clock_interval_ns);
+
+	if (n > FAH_CLOCK_SLOTS || !grow(k, n))
+		return;
+	period = period ? period : head->period_ns;
+	vary |= period != k->period_ns;
+	k->period_ns = period;
+	if (vary)
+		set_periods(c, k, head);
+	for (uint32_t i = 0; i < n; i++)
+		look_at(c, k, &k->events[i], &head->clocks[i]);
+}
+
+static void leave(struct clocked **at)
+{
+	struct clocked *k = *at;
+	struct fah_segment_head *head =
+		k->p->n_segments ? fah_segment_map_head(&k->p->segments[0]) : NULL;
+
+	*at = k->next;
+	for (uint32_t i = 0; i < k->n; i++) {
+		end_event(&k->events[i]);
+		if (head)
+			atomic_store(&head->clocks[i].given, 0);
+	}
+	free(k->events);
+	free(k);
+}
+
+static bool is_watched(const struct fah_clocks *c, const struct fah_collected *p)
+{
+	for (const struct clocked *k = c->list; k; k = k->next)
+		if (k->p == p)
+			return true;
+	return false;
+}
+
+/* Those in another namespace have numbers for their threads that are not ours. */
+static bool is_wanted(struct fah_collected *list, struct fah_collected *p)
+{
+	const struct fah_segment_head *head;
+
+	if (!p->id || !p->n_segments || p->done || fah_collected_is_replaced(list, p))
+		return false;
+	head = fah_segment_map_head(&p->segments[0]);
+	return head->clock == FAH_CLOCK_PERF && atomic_load(&head->status) == FAH_AGENT_RUNNING &&
+	       !atomic_load(&head->closed) && fah_collected_outer_pid(p) == p->pid;
+}
+
+void fah_clocks_tick(struct fah_clocks *c, uint64_t now_ns)
+{
+	struct fah_collected *list = fah_drain_processes(c->d), *p;
+	bool vary = now_ns - c->varied_ns >= VARY_EVERY_NS;
+
+	if (vary)
+		c->varied_ns = now_ns;
+	for (struct clocked **at = &c->list; *at;)
+		if (is_wanted(list, (*at)->p))
+			at = &(*at)->next;
+		else
+			leave(at);
+	for (p = list; p; p = p->next) {
+		struct clocked *k;
+
+		if (is_watched(c, p) || !is_wanted(list, p))
+			continue;
+		k = calloc(1, sizeof(*k));
+		if (!k)
+			return;
+		k->p = p;
+		k->next = c->list;
+		c->list = k;
+	}
+	for (struct clocked *k = c->list; k; k = k->next)
+		tick_process(c, k, vary);
+}
+
+const struct fah_clocks_stats *fah_clocks_stats(const struct fah_clocks *c)
+{
+	return &c->stats;
+}
+
+void fah_clocks_free(struct fah_clocks *c)
+{
+	if (!c)
+		return;
+	while (c->list)
+		leave(&c->list);
+	free(c);
+}

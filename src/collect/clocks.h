@@ -1,0 +1,42 @@
+/*
+ * clocks.h - perf's task-clock on every recorded thread, for rates above the kernel's tick.
+ *
+ * The events are ours: the target has no descriptor of them, and they are gone when we are. Each
+ * sends our signal to its thread after so much of the thread's CPU. Agents say in their segment
+ * which threads want one (struct fah_segment_head.clocks).
+ */
+#ifndef FAH_COLLECT_CLOCKS_H
+#define FAH_COLLECT_CLOCKS_H
+
+#include "collect/drain.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fah_clocks; /* opaque */
+
+/* Whether the kernel lets us have such events, tried on ourselves. */
+struct fah_clocks_leave {
+	bool granted;
+	bool user_only; /* not while the thread is in the kernel: seen when it returns */
+	char why[160];	/* not granted: in words, with the cure where there is one */
+};
+void fah_clocks_probe(struct fah_clocks_leave *ret);
+
+/* Hz of the tick to which the timers of threads are bound; 0: the kernel does not say. */
+double fah_clocks_tick_hz(void);
+
+/* d is borrowed. FAH_ERR_NOMEM. */
+int fah_clocks_new(struct fah_drain *d, bool user_only, struct fah_clocks **ret);
+void fah_clocks_free(struct fah_clocks *c); /* ends all events; NULL is fine */
+
+/* What the agents ask for since the last look; to be called every 20 ms or so. */
+void fah_clocks_tick(struct fah_clocks *c, uint64_t now_ns);
+
+/* Threads that had an event, and those for which the kernel gave none: they keep their timers. */
+struct fah_clocks_stats {
+	uint64_t given, refused;
+};
+const struct fah_clocks_stats *fah_clocks_stats(const struct fah_clocks *c);
+
+#endif

@@ -1,0 +1,125 @@
+"""The clock for rates above the kernel's tick: perf's, opened outside of the program."""
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from support import capture
+from support.run import TARGETS, capture_of, copy_tool, profile, run
+from test_same_behaviour import same, script
+
+ROOT_ONLY = pytest.mark.skipif(os.getuid() != 0, reason="SKIP: only root can do that")
+
+BUSY = """
+import threading, time
+
+def burn():
+    while time.thread_time() < %g:
+        sum(range(200))
+
+others = [threading.Thread(target=burn) for _ in range(%d)]
+for other in others:
+    other.start()
+burn()
+for other in others:
+    other.join()
+"""
+
+
+@pytest.fixture(scope="module")
+def perf(program, system_python, tmp_path_factory):
+    """A kernel that lets us have the clock."""
+    folder = tmp_path_factory.mktemp("perf")
+    it = read(profile(system_python, ["--code", "pass"], folder, options=["-q", "--clock", "perf"]))
+    if it.meta["clock"] != "perf":
+        pytest.skip("SKIP: no perf events here: %s" % it.meta["perf_refused"])
+
+
+def read(result):
+    assert result.status == 0, result
+    return capture.read(capture_of(result))
+
+
+def test_as_fast_as_asked(perf, python, tmp_path):
+    """By the thread's own CPU, so a busy machine does not matter: 0.4 s of each of two threads."""
+    result = profile(
+        python, [script(tmp_path, BUSY % (0.4, 1))], tmp_path, options=["-q", "--rate", "2khz"]
+    )
+    it = read(result)
+    assert it.meta["clock"] == "perf", it.meta
+    cpu = {}
+    for thread, _, ns, _, _ in it.samples:
+        cpu.setdefault(thread, []).append(ns)
+    rates = [len(all_of) / sum(all_of) * 1e9 for all_of in cpu.values() if sum(all_of) > 0.3e9]
+    # from the timers at the start, about 20 ms, come fewer
+    assert len(rates) == 2 and all(1500 < rate < 2200 for rate in rates), rates
+
+
+@pytest.mark.parametrize("target", ["sigwaits.py", "urgent.py"])
+def test_the_program_sees_no_more_of_it(perf, python, target, tmp_path):
+    """Waits for signals, and the program's own use of ours, at 1 kHz."""
+    same(python, [str(TARGETS / target)], tmp_path, options=["-q", "--rate", "1khz"])
+
+
+def test_children(perf, python, tmp_path):
+    """Forks and execs have clocks of their own; the thread that executes another program has none there."""
+    path = script(
+        tmp_path,
+        "import os, signal, subprocess, sys\n"
+        "def burn(n):\n    return sum(i & 3 for i in range(n))\n"
+        "burn(1000000)\n"
+        "pid = os.fork()\n"
+        "burn(1000000)\n"
+        "if not pid:\n"
+        # what was sent after the exec would end this one: sleep has no handler of ours
+        "    signal.signal(signal.SIGURG, signal.SIG_DFL)\n"
+        "    os.execlp('sh', 'sh', '-c', 'trap \"echo urgent\" URG; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done')\n"
+        "print(os.waitpid(pid, 0)[1])\n",
+    )
+    result = same(python, [path], tmp_path, options=["-q", "--rate", "1khz"])
+    assert result.stdout == b"0\n"
+    it = read(result)
+    by_process = [sum(it.threads[s[0]][0] == i for s in it.samples) for i in (1, 2)]
+    assert len(it.processes) == 3 and min(by_process) > 20, by_process
+
+
+def restricted(prefix, python):
+    """A busy program at 1 kHz below another command, away from what only root may read."""
+    with tempfile.TemporaryDirectory() as top:
+        os.chmod(top, 0o777)
+        path = script(Path(top), BUSY % (0.3, 0))
+        command = [str(copy_tool(Path(top) / "tool")), "profile", "--rate", "1khz", "--python"]
+        result = run(prefix + command + [python.path, path], Path(top), env={"HOME": "/nonexistent"})
+        assert result.status == 0, result
+        return re.sub(r"\s+", " ", result.stdout.decode())
+
+
+@ROOT_ONLY
+def test_as_nobody(perf, system_python):
+    """Who may not watch the kernel still has the clock; what differs is said."""
+    said = restricted(
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"], system_python
+    )
+    with open("/proc/sys/kernel/perf_event_paranoid") as file:
+        allowed = int(file.read()) <= 2
+    if allowed:
+        assert "by perf's task-clock" in said and "taken on return" in said, said
+    else:
+        assert "No clock faster than the kernel's tick: the kernel keeps perf" in said, said
+
+
+def test_refused(program, system_python):
+    """In a container that forbids perf events the tick's rate remains, and the report says why."""
+    said = restricted(
+        [sys.executable, str(TARGETS.parent / "e2e" / "support" / "refused.py")], system_python
+    )
+    assert "No clock faster than the kernel's tick: perf events are refused here" in said, said
+    assert "bound to the kernel's tick" in said, said
+
+
+def test_a_clock_that_there_is_not(program, tmp_path):
+    result = run([str(program), "profile", "--clock", "sundial", "x.py"], tmp_path)
+    assert result.status == 2 and b"timer and perf" in result.stderr, result
