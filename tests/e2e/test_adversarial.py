@@ -3,6 +3,8 @@
 Same result, no crash, no impossible stack, few drops.
 """
 
+import signal
+
 import pytest
 from support import capture, stacks
 from support.run import FULL, TARGETS, capture_of, plain, profile
@@ -31,6 +33,11 @@ VICTIMS = {
     "interpreters": 25,
     "deep": 26,
 }
+# What dies now and then without us too, by a defect of the interpreter: there one death is none of
+# ours, and TRIES in a row are. 3.13: a request to drop the GIL reaches a thread's state that is
+# gone; found at the end of the process (1 of 70 plain runs of 8 s, 1 of 205 profiled ones).
+ILL = {("signals", (3, 13)): -signal.SIGSEGV}
+TRIES = 3
 
 
 @pytest.mark.parametrize("victim", sorted(VICTIMS))
@@ -41,7 +48,10 @@ def test_victim(program, python, victim, tmp_path):
         "the victim itself is ill\n%s" % expected
     )
 
-    result = profile(python, [script, str(SECONDS)], tmp_path, hz=HZ, timeout=TIMEOUT)
+    for _ in range(TRIES):
+        result = profile(python, [script, str(SECONDS)], tmp_path, hz=HZ, timeout=TIMEOUT)
+        if result.status != 128 - ILL.get((victim, python.version[:2]), 0):
+            break
     assert result.status == expected.status, result
     assert (result.stdout, result.stderr) == (expected.stdout, expected.stderr), result
 
