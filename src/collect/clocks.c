@@ -33,6 +33,8 @@ struct clocked {
 	struct event *events; /* by the agent's slots */
 	uint32_t n;
 	uint64_t period_ns, varied_ns; /* as asked for; as set */
+	int64_t by_ns;		       /* what the one differs from the other */
+	bool mirror;		       /* the next differs by as much to the other side */
 };
 
 struct fah_clocks {
@@ -155,11 +157,18 @@ int fah_clocks_new(struct fah_drain *d, bool user_only, struct fah_clocks **ret)
 	return 0;
 }
 
-static uint64_t varied(struct fah_clocks *c, uint64_t period_ns)
+/* Every other time as far to the other side, so that the rate is the one asked for. */
+static uint64_t varied(struct fah_clocks *c, struct clocked *k)
 {
-	uint64_t part = period_ns / VARY_PART;
+	int64_t part = (int64_t)(k->period_ns / VARY_PART), by = 0;
 
-	return period_ns - part + next_random(c) % (2 * part + 1);
+	if (k->mirror)
+		by = -k->by_ns;
+	else if (part)
+		by = (int64_t)(next_random(c) % (uint64_t)(2 * part + 1)) - part;
+	k->mirror = !k->mirror;
+	k->by_ns = by;
+	return (uint64_t)((int64_t)k->period_ns + by);
 }
 
 static void end_event(struct event *e)
@@ -212,7 +221,7 @@ static void look_at(struct fah_clocks *c, struct clocked *k, struct event *e,
 
 static void set_periods(struct fah_clocks *c, struct clocked *k, struct fah_segment_head *head)
 {
-	k->varied_ns = varied(c, k->period_ns);
+	k->varied_ns = varied(c, k);
 	for (uint32_t i = 0; i < k->n; i++)
 		if (k->events[i].tid && k->events[i].fd >= 0)
 			ioctl(k->events[i].fd, PERF_EVENT_IOC_PERIOD, &k->varied_ns);
@@ -244,6 +253,8 @@ static void tick_process(struct fah_clocks *c, struct clocked *k, bool vary)
 	if (n > FAH_CLOCK_SLOTS || !grow(k, n))
 		return;
 	period = period ? period : head->period_ns;
+	if (period != k->period_ns)
+		k->mirror = false;
 	vary |= period != k->period_ns;
 	k->period_ns = period;
 	if (vary)
