@@ -85,6 +85,12 @@ bool fah_parse_percent(const char *text, double *ret); /* "1", "0.5%": 0.01 to 1
 bool fah_parse_share(const char *text, double *ret);   /* "1", "0.5%": 0 to 100 */
 bool fah_parse_count(const char *text, uint32_t *ret); /* digits, from 1 */
 bool fah_parse_rate(const char *text, double *ret_hz); /* 250, 1khz, 0.5kHz */
-uint32_t fah_parse_clock(const char *text);	       /* timer, perf: enum fah_clock; 0: neither */
+/* The entry of a command that has --clock; its id is the command's own. */
+#define FAH_CLOCK_OPTION(id) \
+	{ \
+		id, "clock", NULL, "CLOCK", \
+			"timer, bound to the kernel's tick, or perf (default: by the rate)" \
+	}
+uint32_t fah_parse_clock(const char *text); /* timer, perf: enum fah_clock; 0: neither */
 
 #endif

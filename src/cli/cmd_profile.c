@@ -39,9 +39,7 @@ static const struct fah_option options[] = {
 	 "folder for the results (default: performance)"},
 	{OPT_RATE, "rate", NULL, "HZ",
 	 "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
-	{OPT_CLOCK, "clock", NULL, "CLOCK",
-	 "timer (bound to the kernel's tick) or perf (any rate; a call that is about to block may "
-	 "be interrupted); default: perf above the tick's rate"},
+	FAH_CLOCK_OPTION(OPT_CLOCK),
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
 	 "what profiling may cost, in percent of a core: lowers the rate where it must"},
 	{OPT_PYTHON, "python", NULL, "PYTHON",

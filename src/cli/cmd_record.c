@@ -30,6 +30,7 @@ enum {
 	OPT_OUTPUT = 1,
 	OPT_FORMAT,
 	OPT_RATE,
+	OPT_CLOCK,
 	OPT_DURATION,
 	OPT_KILL,
 	OPT_KEEP,
@@ -44,7 +45,8 @@ static const struct fah_option options[] = {
 	{OPT_FORMAT, "format", "f", "FORMAT",
 	 "the result is an export; also where FILE ends as one of its files"},
 	{OPT_RATE, "rate", "r", "HZ",
-	 "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
+	 "samples per second of CPU time: 100, 250, 1khz, 10khz (default: 250)"},
+	FAH_CLOCK_OPTION(OPT_CLOCK),
 	{OPT_DURATION, "duration", "d", "SECONDS",
 	 "end the recording after that; the program goes on"},
 	{OPT_KILL, "kill", NULL, NULL, "when the recording ends before the program, end that too"},
@@ -61,6 +63,7 @@ static const struct fah_option options[] = {
 struct job {
 	struct fah_record_output output;
 	double rate, duration, budget;
+	uint32_t clock; /* enum fah_clock; 0: by the rate */
 	bool kill, quiet;
 	char *const *argv; /* the command */
 	char program[PATH_BYTES];
@@ -119,6 +122,13 @@ static int take_option(struct job *job, int option, const char *value)
 	case OPT_RATE:
 		if (!fah_parse_rate(value, &job->rate))
 			return fah_fail("record: --rate %s is no rate; 250 or 1khz are", value);
+		if (job->rate > FAH_RATE_MAX)
+			return fah_fail("record: --rate: at most %g Hz", FAH_RATE_MAX);
+		return 0;
+	case OPT_CLOCK:
+		job->clock = fah_parse_clock(value);
+		if (!job->clock)
+			return fah_fail("record: --clock %s: there are timer and perf", value);
 		return 0;
 	case OPT_DURATION:
 		if (!parse_seconds(value, &job->duration))
@@ -191,6 +201,7 @@ static int run(const struct job *job, struct fah_progress *progress, struct fah_
 		.capture_path = job->output.capture,
 		.add_pid = job->output.add_pid,
 		.rate = job->rate,
+		.clock = job->clock,
 		.budget = job->budget,
 		.duration = job->duration,
 		.test_hz = fah_invoke_test_rate(),

@@ -2,10 +2,12 @@
 #include "collect/run.h"
 
 #include "base/cleanup.h"
+#include "collect/about.h"
 #include "collect/budget.h"
 #include "collect/clocks.h"
 #include "collect/living.h"
 #include "collect/outlived.h"
+#include "collect/program.h"
 #include "collect/session.h"
 #include "collect/waits.h"
 #include "core/err.h"
@@ -13,13 +15,11 @@
 #include "core/time.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,15 +29,6 @@
 #define GRACE_NS 200000000    /* for a program that was interrupted to end by itself */
 #define SETTLE_NS 5000000     /* for handlers that are at work when recording ends */
 #define KILL_NS 5000000000ull /* between SIGTERM and SIGKILL */
-
-extern char **environ;
-
-static double asked_hz(const struct fah_run_options *opt)
-{
-	if (opt->test_hz > 0)
-		return opt->test_hz;
-	return opt->rate > 0 ? opt->rate : FAH_RATE_DEFAULT;
-}
 
 /*
  * The clock to use. perf: what the kernel said, where that one was wanted. By itself it is used
@@ -50,130 +41,9 @@ static uint32_t choose_clock(const struct fah_run_options *opt, struct fah_clock
 	memset(perf, 0, sizeof(*perf));
 	if (opt->test_hz > 0)
 		return FAH_CLOCK_TEST;
-	if (opt->clock == FAH_CLOCK_PERF || (!opt->clock && tick > 0 && asked_hz(opt) > tick))
+	if (opt->clock == FAH_CLOCK_PERF || (!opt->clock && tick > 0 && fah_run_hz(opt) > tick))
 		fah_clocks_probe(perf);
 	return perf->granted ? FAH_CLOCK_PERF : FAH_CLOCK_THREAD_CPU;
-}
-
-/* The program's environment is ours and two variables, which the agent takes out again. */
-static int set_environment(const struct fah_session *s, const struct fah_run_options *opt,
-			   const struct fah_budget *budget)
-{
-	const char *preload = getenv("LD_PRELOAD");
-	double hz = asked_hz(opt);
-	size_t cap = 2 * FAH_SESSION_PATH_MAX + 128 + (preload ? strlen(preload) : 0);
-	_cleanup_(fah_freep) char *text = malloc(cap);
-
-	if (!text)
-		return FAH_ERR_NOMEM;
-	snprintf(text, cap, "%s%s%s", s->agent, preload && *preload ? ":" : "",
-		 preload ? preload : "");
-	if (setenv("LD_PRELOAD", text, 1) < 0)
-		return FAH_ERR_SYS;
-	snprintf(text, cap, "%u;%llu;%u;%zu;%s%s", opt->clock, (unsigned long long)(1e9 / hz),
-		 fah_budget_ppm(budget), strlen(s->agent), s->agent, s->dir);
-	return setenv("FIXINGAHOLE_AGENT", text, 1) < 0 ? FAH_ERR_SYS : 0;
-}
-
-/* What we were started with, which the program gets. */
-struct inherited {
-	sigset_t mask;
-	struct sigaction child; /* of SIGCHLD: where it is ignored, nobody can be waited for */
-};
-
-#define GO 'g'
-#define STAY 's' /* nothing can be recorded: the program is not run */
-
-/* A handler of ours would swallow what comes before the exec. */
-static void drop_handler(int sig)
-{
-	struct sigaction now;
-
-	if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-		signal(sig, SIG_DFL);
-}
-
-/* In the child: wait for the word to go, exec, or send errno to the parent. Never returns. */
-static void exec_program(const struct fah_session *s, const struct fah_run_options *opt,
-			 const struct fah_budget *budget, const struct inherited *in, int gate,
-			 int fd)
-{
-	char word = GO;
-	int err;
-
-	/* without a word the profiler was killed: the program runs, as it does when that comes
-	 * later */
-	if (read(gate, &word, 1) == 1 && word != GO)
-		_exit(127);
-	sigaction(SIGCHLD, &in->child, NULL);
-	drop_handler(SIGINT);
-	sigprocmask(SIG_SETMASK, &in->mask, NULL);
-	unsetenv("FIXINGAHOLE_TEST_HZ");
-	unsetenv("FIXINGAHOLE_SESSION_DIR");
-	errno = ENOMEM;
-	if (set_environment(s, opt, budget) == 0)
-		execv(opt->program ? opt->program : opt->argv[0],
-		      opt->argv); /* not execvp: it runs any text file as a shell script */
-	err = errno;
-	if (write(fd, &err, sizeof(err)) < 0)
-		_exit(126);
-	_exit(127);
-}
-
-/* The program's process before it is the program, so that its pid is known. */
-struct held {
-	pid_t pid;
-	int gate, report; /* a byte lets it go; then comes errno, or nothing where it runs */
-};
-
-static int hold_program(const struct fah_session *s, const struct fah_run_options *opt,
-			const struct fah_budget *budget, const struct inherited *in,
-			struct held *ret)
-{
-	int gate[2], report[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) < 0)
-		return FAH_ERR_SYS;
-	if (pipe2(report, O_CLOEXEC) < 0) {
-		close(gate[0]);
-		close(gate[1]);
-		return FAH_ERR_SYS;
-	}
-	*ret = (struct held){fork(), gate[1], report[0]};
-	if (ret->pid == 0) {
-		close(gate[1]); /* else it would wait for itself */
-		exec_program(s, opt, budget, in, gate[0], report[1]);
-	}
-	close(gate[0]);
-	close(report[1]);
-	return ret->pid < 0 ? FAH_ERR_SYS : 0;
-}
-
-/* Let it go: 0, or the errno for which it could not be started. */
-static int release_program(struct held *h)
-{
-	int err = 0;
-	/* to one that somebody killed meanwhile it cannot be sent: then that is how it ended */
-	ssize_t n = send(h->gate, &(char){GO}, 1, MSG_NOSIGNAL);
-
-	do
-		n = read(h->report, &err, sizeof(err));
-	while (n < 0 && errno == EINTR);
-	if (err)
-		waitpid(h->pid, NULL, 0);
-	h->pid = -1; /* from here on it is waited for as any program */
-	return err;
-}
-
-/* One that was not let go never runs. */
-static void forget_program(struct held *h)
-{
-	if (h->pid > 0) {
-		send(h->gate, &(char){STAY}, 1, MSG_NOSIGNAL);
-		waitpid(h->pid, NULL, 0);
-	}
-	close(h->gate);
-	close(h->report);
 }
 
 /*
@@ -272,88 +142,10 @@ static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *o
 	return FAH_ENDED_DURATION;
 }
 
-static void write_meta(struct fah_writer *w, const struct fah_session *s,
-		       const struct fah_run_options *opt, const struct fah_clocks_leave *perf,
-		       uint64_t start_mono, uint64_t start_real)
-{
-	double hz = asked_hz(opt);
-	char text[64];
-
-	fah_writer_meta(w, "tool", "fixingahole " FAH_VERSION);
-	snprintf(text, sizeof(text), "%.9g", hz);
-	fah_writer_meta(w, "rate_asked", text);
-	fah_writer_meta(w, "clock",
-			opt->clock == FAH_CLOCK_TEST   ? "test"
-			: opt->clock == FAH_CLOCK_PERF ? "perf"
-						       : "thread-cpu");
-	if (perf->why[0])
-		fah_writer_meta(w, "perf_refused", perf->why);
-	if (perf->granted && perf->user_only)
-		fah_writer_meta(w, "perf_user_only", "1");
-	snprintf(text, sizeof(text), "%.9g", opt->budget);
-	if (opt->budget > 0)
-		fah_writer_meta(w, "budget", text);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)start_mono);
-	fah_writer_meta(w, "start_mono_ns", text);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)start_real);
-	fah_writer_meta(w, "start_real_ns", text);
-	snprintf(text, sizeof(text), "%d", (int)getpid());
-	fah_writer_meta(w, "collector_pid", text);
-	fah_writer_meta(w, "session", s->dir);
-	for (const char *const *m = opt->meta; m && m[0] && m[1]; m += 2)
-		fah_writer_meta(w, m[0], m[1]);
-	fah_writer_flush(w);
-}
-
-/* How many native stacks were joined with the Python ones, and what all of it cost. */
-static void write_costs(struct fah_writer *w, const struct fah_drain_stats *stats)
-{
-	char text[96];
-
-	snprintf(text, sizeof(text), "%llu %llu %llu %llu",
-		 (unsigned long long)stats->stacks.joined, (unsigned long long)stats->stacks.partly,
-		 (unsigned long long)stats->stacks.unjoined,
-		 (unsigned long long)stats->stacks.without);
-	fah_writer_meta(w, "native_stacks", text);
-	snprintf(text, sizeof(text), "%llu",
-		 (unsigned long long)fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
-	fah_writer_meta(w, "collector_cpu_ns", text);
-}
-
-/* Processes of which something is missing: outlived, what they do from here on; unrecorded, all. */
-static void write_missing(struct fah_writer *w, const char *key, uint64_t n)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
-	if (n)
-		fah_writer_meta(w, key, text);
-}
-
 FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
 FAH_DEFINE_FREEP(struct fah_drain *, fah_drain_free)
 FAH_DEFINE_FREEP(struct fah_waits *, fah_waits_free)
 FAH_DEFINE_FREEP(struct fah_clocks *, fah_clocks_free)
-
-/* How sure the waits are; for whoever asks later. */
-static void write_waits_meta(struct fah_writer *w, const struct fah_waits_stats *s)
-{
-	const struct {
-		const char *key;
-		uint64_t value;
-	} pairs[] = {
-		{"waits_ticks", s->ticks},	 {"waits_readings", s->readings},
-		{"waits_rejected", s->rejected}, {"waits_no_stack", s->no_stack},
-		{"waits_refused", s->refused},	 {"waits_put_off", s->put_off},
-		{"waits_cpu_ns", s->cpu_ns},
-	};
-	char text[32];
-
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		snprintf(text, sizeof(text), "%llu", (unsigned long long)pairs[i].value);
-		fah_writer_meta(w, pairs[i].key, text);
-	}
-}
 
 /* Of a program that has ended the kernel says what it took; of one that goes on, /proc does. */
 static void take_usage(struct fah_run_result *r, struct fah_drain *d, const struct rusage *usage)
@@ -392,11 +184,11 @@ static void finish(struct fah_session *s, struct fah_run_result *r, struct fah_d
 	fah_drain_moved(d, s->dir);
 	fah_drain_finish(d);
 	fah_waits_finish(waits);
-	write_waits_meta(w, fah_waits_stats(waits));
+	fah_about_waits(w, fah_waits_stats(waits));
 	r->stats = *fah_drain_stats(d);
-	write_missing(w, "outlived", outlived);
-	write_missing(w, "unrecorded", r->stats.unrecorded);
-	write_costs(w, fah_drain_stats(d));
+	fah_about_missing(w, "outlived", outlived);
+	fah_about_missing(w, "unrecorded", r->stats.unrecorded);
+	fah_about_costs(w, fah_drain_stats(d));
 	r->capture_err = fah_writer_finish(w, &r->end, &r->loss);
 	r->capture_errno = errno;
 }
@@ -412,19 +204,10 @@ static void discard(const char *capture)
 	errno = saved;
 }
 
-static void write_clocks_meta(struct fah_writer *w, const struct fah_clocks_stats *s)
-{
-	char text[48];
-
-	snprintf(text, sizeof(text), "%llu %llu", (unsigned long long)s->given,
-		 (unsigned long long)s->refused);
-	fah_writer_meta(w, "perf_threads", text);
-}
-
 /* With the process at hand that is to become the program. */
 static int record(struct fah_session *s, const struct fah_run_options *opt,
 		  const struct fah_clocks_leave *perf, uint64_t start, struct fah_budget *budget,
-		  struct held *program, const sigset_t *signals, struct fah_run_result *r)
+		  struct fah_held *program, const sigset_t *signals, struct fah_run_result *r)
 {
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
@@ -436,7 +219,7 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 
 	if (err < 0)
 		return err;
-	write_meta(w, s, opt, perf, start, start_real);
+	fah_about_run(w, s, opt, perf, start, start_real);
 	err = fah_drain_new(s->dir, w, start, &d);
 	if (err == 0)
 		err = fah_drain_watch(d);
@@ -445,7 +228,7 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 	if (err == 0 && perf->granted)
 		err = fah_clocks_new(d, perf->user_only, &clocks);
 	if (err == 0)
-		r->start_errno = release_program(program);
+		r->start_errno = fah_program_release(program);
 	if (err < 0 || r->start_errno) {
 		discard(r->capture);
 		return err;
@@ -455,7 +238,7 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 	r->end.wall_ns = fah_clock_ns(CLOCK_MONOTONIC) - start;
 	take_usage(r, d, &usage);
 	if (clocks)
-		write_clocks_meta(w, fah_clocks_stats(clocks));
+		fah_about_clocks(w, fah_clocks_stats(clocks));
 	finish(s, r, d, waits, w);
 	return 0;
 }
@@ -488,8 +271,8 @@ static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 	struct fah_clocks_leave perf;
 	uint64_t start = fah_clock_ns(CLOCK_MONOTONIC);
 	struct fah_budget budget;
-	struct inherited old;
-	struct held program;
+	struct fah_inherited old;
+	struct fah_held program;
 	sigset_t signals, interrupt;
 	int err, saved;
 
@@ -498,7 +281,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 	set_signals(&signals);
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old.child);
 	sigprocmask(SIG_BLOCK, &signals, &old.mask);
-	err = hold_program(s, opt, &budget, &old, &program);
+	err = fah_program_hold(s, opt, &budget, &old, &program);
 	if (err == 0) {
 		if (opt->stop) { /* the caller's handler takes it, now that the child is there */
 			sigemptyset(&interrupt);
@@ -511,7 +294,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 		if (err == 0)
 			err = record(s, opt, &perf, start, &budget, &program, &signals, r);
 		saved = errno;
-		forget_program(&program);
+		fah_program_forget(&program);
 		errno = saved;
 	}
 	saved = errno;

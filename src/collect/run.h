@@ -63,6 +63,13 @@ struct fah_run_result {
 #define FAH_RATE_DEFAULT 250.0
 #define FAH_RATE_MAX 20000.0 /* of perf's clock; a handler needs half of that time and more */
 
+static inline double fah_run_hz(const struct fah_run_options *opt)
+{
+	if (opt->test_hz > 0)
+		return opt->test_hz;
+	return opt->rate > 0 ? opt->rate : FAH_RATE_DEFAULT;
+}
+
 /*
  * 0: the program ran (or result->start_errno says why not). FAH_ERR_EXISTS or FAH_ERR_SYS before
  * anything was started: the capture or the session's folder cannot be made.

@@ -120,6 +120,9 @@ def test_refused(program, system_python):
     assert "bound to the kernel's tick" in said, said
 
 
-def test_a_clock_that_there_is_not(program, tmp_path):
-    result = run([str(program), "profile", "--clock", "sundial", "x.py"], tmp_path)
+@pytest.mark.parametrize("command", ["profile", "record"])
+def test_a_clock_that_there_is_not(program, command, tmp_path):
+    result = run([str(program), command, "--clock", "sundial", "--", "x.py"], tmp_path)
     assert result.status == 2 and b"timer and perf" in result.stderr, result
+    result = run([str(program), command, "--rate", "1mhz", "--", "x.py"], tmp_path)
+    assert result.status == 2 and b"--rate" in result.stderr, result
