@@ -1,9 +1,13 @@
 """What the benchmarks share: the machine in words, timing, and the table in bench/RESULTS.md."""
 
+import ctypes
 import datetime
+import json
 import os
 import pathlib
 import platform
+import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -49,6 +53,63 @@ def bench_venv(python, install=True):
             print(f"{package} cannot be installed for {version}: {done.stderr.strip().splitlines()[-1:]}",
                   file=sys.stderr)
     return venv
+
+
+def said_by(output):
+    """The wall time as the workload says."""
+    said = re.search(r"^WALL ([0-9.]+) CPU ([0-9.]+)", output, re.M)
+    if said:
+        return float(said[1])
+    for line in output.splitlines():
+        if line.startswith("{"):
+            return json.loads(line)["total"]
+    raise RuntimeError(f"the workload says no time: {output[-500:]!r}")
+
+
+def children_cpu():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def run(command, env):
+    """(wall as the program says, CPU of all processes, stderr): orphans become ours, so that none is missed."""
+    before = children_cpu()
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, env=env,
+                          stdin=subprocess.DEVNULL)
+    try:
+        while True:
+            os.waitpid(-1, 0)
+    except ChildProcessError:
+        pass
+    cpu = children_cpu() - before
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stderr[-2000:]}")
+    return said_by(done.stdout), cpu, done.stderr
+
+
+def in_turns(tools, rounds, env, needed, said=None):
+    """{tool: [(wall, CPU)]} of {tool: command}, in another order each time. One that fails is left out and named,
+    but for those needed. said(tool, stderr): called after each run."""
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+    tools, times = dict(tools), {}
+    for turn in range(rounds):
+        order = list(tools)[turn % len(tools):] + list(tools)[:turn % len(tools)]
+        for name in order if turn % 2 == 0 else reversed(order):
+            if name not in tools:
+                continue
+            try:
+                wall, cpu, stderr = run(tools[name], env)
+            except RuntimeError as error:
+                if name in needed:
+                    raise
+                print(f"{name}: {error}", file=sys.stderr)
+                tools.pop(name)
+                times.pop(name, None)
+                continue
+            times.setdefault(name, []).append((wall, cpu))
+            if said:
+                said(name, stderr)
+    return times
 
 
 def machine():

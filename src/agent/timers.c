@@ -20,7 +20,7 @@
 #define QUIET_STEP_NS 50000
 #define QUIET_STEPS 2000 /* together a tenth of a second */
 #define LEAVE_STEP_NS 500000
-#define LEAVE_STEPS 400 /* together a fifth of a second: a collector so late is gone or stopped */
+#define LEAVE_STEPS 2000 /* together a second: a collector so late is gone or stopped */
 
 /* What the kernel's timer_create takes; libc's struct hides the thread field in older headers. */
 struct kernel_sigevent {

@@ -94,12 +94,21 @@ void fah_account_unknown(struct fah_account *a)
 	settle(a, true);
 }
 
+/*
+ * The kernel counts the want of a core when it ends: what a thread was in want of after a wait, and
+ * before it was seen to run, has gone to the wait by then. The sum is the thread's time all the
+ * same.
+ */
 static void write_states(struct fah_account *a, uint64_t end_ns)
 {
+	uint64_t wall = end_ns - a->start_ns, ready;
+
 	a->told_cpu = a->last.cpu_ns - a->base.cpu_ns;
-	a->told_ready = a->last.ready_ns - a->base.ready_ns;
+	a->told_ready = ready = a->last.ready_ns - a->base.ready_ns;
+	if (a->told_cpu + ready + a->waited_ns > wall)
+		ready = wall > a->told_cpu + a->waited_ns ? wall - a->told_cpu - a->waited_ns : 0;
 	fah_writer_states(a->w, a->thread, end_ns > a->run_start_ns ? end_ns - a->run_start_ns : 0,
-			  a->told_cpu, a->told_ready);
+			  a->told_cpu, ready);
 }
 
 /* Of what is left, the part that is more likely want of a core. */
@@ -123,7 +132,8 @@ void fah_account_end(struct fah_account *a, uint64_t start_ns, uint64_t end_ns, 
 	}
 	if (a->blocked)
 		item(a, a->last_ns, fah_account_due(a), a->place);
-	if (end_ns > a->last_ns)
+	/* the kernel may have it for a moment longer */
+	if (end_ns > a->item_ns)
 		a->last_ns = end_ns;
 	if (cpu_ns > a->last.cpu_ns)
 		a->last.cpu_ns = cpu_ns;
