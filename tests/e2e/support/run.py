@@ -66,6 +66,9 @@ def build_root() -> Path:
 def environment(extra: Optional[Dict[str, str]] = None) -> Dict[str, str]:
     env = {key: value for key, value in os.environ.items() if key not in UNWANTED}
     env.setdefault("LC_ALL", "C.UTF-8")
+    # Of forks in programs with threads, from 3.12 on: a thread that was joined may still be there for the
+    # kernel, so the same program warns at times and at times not.
+    env.setdefault("PYTHONWARNINGS", "ignore:This process:DeprecationWarning")
     env.update(extra or {})
     return {key: value for key, value in env.items() if value is not None}
 

@@ -80,6 +80,19 @@ def waited(name, since):
     waits[name] = waits.get(name, 0.0) + (time.monotonic_ns() - since) / 1e9
 
 
+chance = time.time_ns() % 2**32
+
+
+def out_of_step(turn_ns):
+    """Up to an eighth of the turn's CPU, by chance. Turns of equal length can keep step with the kernel's
+    tick for a whole run, and then a tick sees the same place each time: that is for periodic.py to show."""
+    global chance
+    chance = (chance * 1664525 + 1013904223) % 2**32
+    end = time.thread_time_ns() + turn_ns * chance // 2**35
+    while time.thread_time_ns() < end:
+        pass
+
+
 def rounds(turn, seconds=None):
     """Turns until the process has used its CPU: whole ones, at least one."""
     if "FAH_TRUTH_TURNS" in os.environ:
@@ -88,7 +101,9 @@ def rounds(turn, seconds=None):
         return
     end = time.process_time() + (SECONDS if seconds is None else seconds)
     while True:
+        begun = time.thread_time_ns()
         turn()
+        out_of_step(time.thread_time_ns() - begun)
         if time.process_time() >= end:
             return
 
