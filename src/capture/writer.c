@@ -422,44 +422,36 @@ void fah_writer_drops(struct fah_writer *w, uint32_t thread, uint64_t time_ns, u
 	send(w, FAH_REC_DROPS, &sb);
 }
 
-/* Nothing of the thread follows: false where there is no such thread. */
-static bool begin_thread_end(struct fah_writer *w, uint32_t thread)
+/* Nothing of the thread follows. life: two more fields; NULL: without them. */
+static void end_thread(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint64_t cpu_ns,
+		       const uint64_t life[2])
 {
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
 	if (!thread || thread > w->n_threads)
-		return false;
+		return;
 	send_samples(w, thread);
 	send_waits(w, thread);
 	free(w->threads[thread - 1].block.buf);
 	free(w->threads[thread - 1].waits.buf);
 	w->threads[thread - 1].block.buf = w->threads[thread - 1].waits.buf = NULL;
-	return true;
+	put_number(&sb, thread);
+	put_number(&sb, time_ns);
+	put_number(&sb, cpu_ns);
+	for (int i = 0; life && i < 2; i++)
+		put_number(&sb, life[i]);
+	send(w, FAH_REC_THREAD_END, &sb);
 }
 
 void fah_writer_thread_end(struct fah_writer *w, uint32_t thread, uint64_t time_ns, uint64_t cpu_ns)
 {
-	struct fah_strbuf sb = FAH_STRBUF_INIT;
-
-	if (!begin_thread_end(w, thread))
-		return;
-	put_number(&sb, thread);
-	put_number(&sb, time_ns);
-	put_number(&sb, cpu_ns);
-	send(w, FAH_REC_THREAD_END, &sb);
+	end_thread(w, thread, time_ns, cpu_ns, NULL);
 }
 
 void fah_writer_thread_life(struct fah_writer *w, uint32_t thread, uint64_t time_ns,
 			    uint64_t cpu_ns, uint64_t start_ns, uint64_t before_ns)
 {
-	struct fah_strbuf sb = FAH_STRBUF_INIT;
-
-	if (!begin_thread_end(w, thread))
-		return;
-	put_number(&sb, thread);
-	put_number(&sb, time_ns);
-	put_number(&sb, cpu_ns);
-	put_number(&sb, start_ns);
-	put_number(&sb, before_ns);
-	send(w, FAH_REC_THREAD_END, &sb);
+	end_thread(w, thread, time_ns, cpu_ns, (const uint64_t[]){start_ns, before_ns});
 }
 
 static void send_all_samples(struct fah_writer *w)

@@ -87,6 +87,40 @@ int fah_args_next_known(struct fah_args *a)
 	return next(a, true);
 }
 
+int fah_args_capture(const struct fah_command *cmd, int argc, char **argv, const char *how,
+		     int (*take)(void *ctx, int option, const char *value), void *ctx,
+		     const char **ret_path)
+{
+	struct fah_args a;
+	int arg, status;
+
+	*ret_path = NULL;
+	fah_args_init(&a, cmd, argc, argv);
+	while ((arg = fah_args_next(&a)) != FAH_ARG_END) {
+		switch (arg) {
+		case FAH_ARG_OPERAND:
+			if (*ret_path)
+				return fah_fail("%s: one capture at a time, not also %s", cmd->name,
+						a.value);
+			*ret_path = a.value;
+			break;
+		case FAH_ARG_HELP:
+			return FAH_STATUS_OK;
+		case FAH_ARG_DASHES:
+			break;
+		case FAH_ARG_ERROR:
+			return FAH_STATUS_USAGE;
+		default:
+			status = take(ctx, arg, a.value);
+			if (status)
+				return status;
+		}
+	}
+	if (!*ret_path)
+		return fah_fail("%s: which capture? fixingahole %s %s", cmd->name, cmd->name, how);
+	return -1;
+}
+
 uint32_t fah_parse_clock(const char *text)
 {
 	return !strcmp(text, "timer")  ? FAH_CLOCK_THREAD_CPU

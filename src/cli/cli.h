@@ -69,6 +69,15 @@ int fah_args_next(struct fah_args *a);
 /* As next, but an unknown option is left where it is and FAH_ARG_UNKNOWN returned. */
 int fah_args_next_known(struct fah_args *a);
 
+/*
+ * All arguments of a command that takes one capture, which is *ret_path then. Options go to take,
+ * which returns 0, or an exit status after printing why. how: what stands behind the command's name
+ * when none was given. -1, or the status to exit with.
+ */
+int fah_args_capture(const struct fah_command *cmd, int argc, char **argv, const char *how,
+		     int (*take)(void *ctx, int option, const char *value), void *ctx,
+		     const char **ret_path);
+
 /* "fixingahole: <text>" on stderr, one line; returns FAH_STATUS_USAGE for `return`. */
 int fah_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same with what fah_err_describe says of err behind it. */

@@ -2,8 +2,6 @@
 #include "base/cleanup.h"
 #include "cli/export.h"
 
-#include <string.h>
-
 enum { OPT_FORMAT = 1, OPT_OUTPUT };
 
 static const struct fah_option options[] = {
@@ -14,47 +12,39 @@ static const struct fah_option options[] = {
 	{0},
 };
 
+struct wanted {
+	const char *name, *out;
+	struct fah_view view;
+};
+
+static int take_option(void *ctx, int option, const char *value)
+{
+	struct wanted *w = ctx;
+
+	if (option == OPT_FORMAT)
+		w->name = value;
+	else if (option == OPT_OUTPUT)
+		w->out = value;
+	else
+		fah_view_option(&w->view, option, value);
+	return 0;
+}
+
 static int cmd_export(const struct fah_command *cmd, int argc, char **argv)
 {
 	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
-	const char *path = NULL, *name = NULL, *out = NULL;
-	struct fah_view view = FAH_VIEW_INIT;
+	struct wanted w = {.view = FAH_VIEW_INIT};
 	const struct fah_export *format;
-	struct fah_args a;
-	int arg, status;
+	const char *path;
+	int status = fah_args_capture(cmd, argc, argv, "CAPTURE -f FORMAT", take_option, &w, &path);
 
-	fah_args_init(&a, cmd, argc, argv);
-	while ((arg = fah_args_next(&a)) != FAH_ARG_END) {
-		if (fah_view_option(&view, arg, a.value))
-			continue;
-		switch (arg) {
-		case OPT_FORMAT:
-			name = a.value;
-			break;
-		case OPT_OUTPUT:
-			out = a.value;
-			break;
-		case FAH_ARG_OPERAND:
-			if (path)
-				return fah_fail("export: one capture at a time, not also %s",
-						a.value);
-			path = a.value;
-			break;
-		case FAH_ARG_HELP:
-			return FAH_STATUS_OK;
-		case FAH_ARG_DASHES:
-			break;
-		default:
-			return FAH_STATUS_USAGE;
-		}
-	}
-	if (!path)
-		return fah_fail("export: which capture? fixingahole export CAPTURE -f FORMAT");
-	format = fah_export_choose("export", name, out);
+	if (status >= 0)
+		return status;
+	format = fah_export_choose("export", w.name, w.out);
 	if (!format)
 		return FAH_STATUS_USAGE;
 	status = fah_open_capture(&opened, "export", path);
-	return status ? status : fah_export_to(&opened, format, &view, out, stderr);
+	return status ? status : fah_export_to(&opened, format, &w.view, w.out, stderr);
 }
 
 static const char *const examples[] = {

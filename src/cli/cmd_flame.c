@@ -43,49 +43,39 @@ static int draw(const struct fah_opened *opened, const struct fah_view *view, ui
 	return err < 0 ? fah_fail_err(err, "flame: %s", opened->path) : FAH_STATUS_OK;
 }
 
+struct wanted {
+	const char *out;
+	struct fah_view view;
+	uint32_t rows;
+};
+
+static int take_option(void *ctx, int option, const char *value)
+{
+	struct wanted *w = ctx;
+
+	if (option == OPT_OUTPUT)
+		w->out = value;
+	else if (option == OPT_DEPTH && !fah_parse_count(value, &w->rows))
+		return fah_fail("flame: --depth %s: a number is needed, like 10", value);
+	else
+		fah_view_option(&w->view, option, value);
+	return 0;
+}
+
 static int cmd_flame(const struct fah_command *cmd, int argc, char **argv)
 {
 	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
-	const char *path = NULL, *out = NULL;
-	struct fah_view view = FAH_TREE_INIT;
-	uint32_t rows = ROWS_DEFAULT;
-	struct fah_args a;
-	int arg, status;
+	struct wanted w = {.view = FAH_TREE_INIT, .rows = ROWS_DEFAULT};
+	const char *path;
+	int status = fah_args_capture(cmd, argc, argv, "CAPTURE", take_option, &w, &path);
 
-	fah_args_init(&a, cmd, argc, argv);
-	while ((arg = fah_args_next(&a)) != FAH_ARG_END) {
-		if (fah_view_option(&view, arg, a.value))
-			continue;
-		switch (arg) {
-		case OPT_OUTPUT:
-			out = a.value;
-			break;
-		case OPT_DEPTH:
-			if (!fah_parse_count(a.value, &rows))
-				return fah_fail("flame: --depth %s: a number is needed, like 10",
-						a.value);
-			break;
-		case FAH_ARG_OPERAND:
-			if (path)
-				return fah_fail("flame: one capture at a time, not also %s",
-						a.value);
-			path = a.value;
-			break;
-		case FAH_ARG_HELP:
-			return FAH_STATUS_OK;
-		case FAH_ARG_DASHES:
-			break;
-		default:
-			return FAH_STATUS_USAGE;
-		}
-	}
-	if (!path)
-		return fah_fail("flame: which capture? fixingahole flame CAPTURE");
+	if (status >= 0)
+		return status;
 	status = fah_open_capture(&opened, "flame", path);
 	if (status != FAH_STATUS_OK)
 		return status;
-	return out ? fah_export_to(&opened, fah_export_find("svg"), &view, out, stderr)
-		   : draw(&opened, &view, rows);
+	return w.out ? fah_export_to(&opened, fah_export_find("svg"), &w.view, w.out, stderr)
+		     : draw(&opened, &w.view, w.rows);
 }
 
 static const char *const examples[] = {

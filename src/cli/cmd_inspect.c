@@ -15,38 +15,23 @@ static const struct fah_option options[] = {
 	{0},
 };
 
+static int take_option(void *ctx, int option, const char *value)
+{
+	struct fah_inspect_options *o = ctx;
+
+	o->records |= option == OPT_RECORDS;
+	o->health |= option == OPT_HEALTH;
+	return 0;
+}
+
 static int cmd_inspect(const struct fah_command *cmd, int argc, char **argv)
 {
-	const char *path = NULL;
 	struct fah_inspect_options o = {0};
-	struct fah_args a;
-	int arg, err;
+	const char *path;
+	int err = fah_args_capture(cmd, argc, argv, "CAPTURE", take_option, &o, &path);
 
-	fah_args_init(&a, cmd, argc, argv);
-	while ((arg = fah_args_next(&a)) != FAH_ARG_END) {
-		switch (arg) {
-		case OPT_RECORDS:
-			o.records = true;
-			break;
-		case OPT_HEALTH:
-			o.health = true;
-			break;
-		case FAH_ARG_OPERAND:
-			if (path)
-				return fah_fail("inspect: one capture at a time, not also %s",
-						a.value);
-			path = a.value;
-			break;
-		case FAH_ARG_HELP:
-			return FAH_STATUS_OK;
-		case FAH_ARG_DASHES:
-			break;
-		default:
-			return FAH_STATUS_USAGE;
-		}
-	}
-	if (!path)
-		return fah_fail("inspect: which capture? fixingahole inspect CAPTURE");
+	if (err >= 0)
+		return err;
 	fah_recover(path);
 	err = fah_report_inspect(stdout, path, &o);
 	return err < 0 ? fah_fail_err(err, "%s", path) : FAH_STATUS_OK;

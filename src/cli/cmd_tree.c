@@ -60,55 +60,42 @@ static int show(const struct wanted *w)
 	return err < 0 ? fah_fail_err(err, "tree: %s", opened.path) : FAH_STATUS_OK;
 }
 
+static int take_option(void *ctx, int option, const char *value)
+{
+	struct wanted *w = ctx;
+	double percent;
+
+	switch (option) {
+	case OPT_MIN:
+		if (!fah_parse_share(value, &percent))
+			return fah_fail("tree: --min %s: a percentage is needed, like 0.5", value);
+		w->calls.min = percent / 100;
+		return 0;
+	case OPT_DEPTH:
+		if (!fah_parse_count(value, &w->calls.depth))
+			return fah_fail("tree: --depth %s: a number is needed, like 10", value);
+		return 0;
+	case OPT_SELF_LESS:
+		w->calls.self_less = true;
+		return 0;
+	case OPT_JSON:
+		w->json = true;
+		return 0;
+	default:
+		fah_view_option(&w->view, option, value);
+		return 0;
+	}
+}
+
 static int cmd_tree(const struct fah_command *cmd, int argc, char **argv)
 {
 	struct wanted w = {
 		.calls = {.min = MIN_DEFAULT, .depth = DEPTH_DEFAULT},
 		.view = FAH_TREE_INIT,
 	};
-	struct fah_args a;
-	double percent;
-	int arg;
+	int status = fah_args_capture(cmd, argc, argv, "CAPTURE", take_option, &w, &w.path);
 
-	fah_args_init(&a, cmd, argc, argv);
-	while ((arg = fah_args_next(&a)) != FAH_ARG_END) {
-		if (fah_view_option(&w.view, arg, a.value))
-			continue;
-		switch (arg) {
-		case OPT_MIN:
-			if (!fah_parse_share(a.value, &percent))
-				return fah_fail("tree: --min %s: a percentage is needed, like 0.5",
-						a.value);
-			w.calls.min = percent / 100;
-			break;
-		case OPT_DEPTH:
-			if (!fah_parse_count(a.value, &w.calls.depth))
-				return fah_fail("tree: --depth %s: a number is needed, like 10",
-						a.value);
-			break;
-		case OPT_SELF_LESS:
-			w.calls.self_less = true;
-			break;
-		case OPT_JSON:
-			w.json = true;
-			break;
-		case FAH_ARG_OPERAND:
-			if (w.path)
-				return fah_fail("tree: one capture at a time, not also %s",
-						a.value);
-			w.path = a.value;
-			break;
-		case FAH_ARG_HELP:
-			return FAH_STATUS_OK;
-		case FAH_ARG_DASHES:
-			break;
-		default:
-			return FAH_STATUS_USAGE;
-		}
-	}
-	if (!w.path)
-		return fah_fail("tree: which capture? fixingahole tree CAPTURE");
-	return show(&w);
+	return status >= 0 ? status : show(&w);
 }
 
 static const char *const examples[] = {
