@@ -52,7 +52,7 @@ struct map {
 };
 
 struct fah_modules {
-	char *dir, *cache;
+	char *dir, *cache, *names_cache;
 	struct module *modules;
 	struct root *roots;
 	struct map *maps; /* by number - 1 */
@@ -72,8 +72,10 @@ struct fah_modules *fah_modules_new(const char *session_dir)
 		fah_modules_free(m);
 		return NULL;
 	}
-	if (fah_table_cache_dir(&m->cache) < 0)
+	if (fah_native_cache_dir("unwind", &m->cache) < 0)
 		m->cache = NULL; /* nowhere to keep tables: they are made anew each time */
+	if (fah_native_cache_dir("names", &m->names_cache) < 0)
+		m->names_cache = NULL;
 	return m;
 }
 
@@ -86,12 +88,24 @@ static void module_free(struct module *mod)
 	free(mod);
 }
 
+/* Names that were found, for the next run. */
+static void save_names(const struct fah_modules *m)
+{
+	bool saved = false;
+
+	for (struct module *mod = m->modules; mod; mod = mod->next)
+		saved |= fah_names_save(mod->names);
+	if (saved)
+		fah_names_trim(m->names_cache);
+}
+
 void fah_modules_free(struct fah_modules *m)
 {
 	struct module *next;
 
 	if (!m)
 		return;
+	save_names(m);
 	for (; m->modules; m->modules = next) {
 		next = m->modules->next;
 		module_free(m->modules);
@@ -109,6 +123,7 @@ void fah_modules_free(struct fah_modules *m)
 	free(m->maps);
 	fah_names_free(m->nowhere);
 	free(m->cache);
+	free(m->names_cache);
 	free(m->dir);
 	free(m);
 }
@@ -214,6 +229,8 @@ static struct module *find_module(struct fah_modules *m, uint32_t pid, const cha
 		module_free(mod);
 		return NULL;
 	}
+	if (m->names_cache)
+		fah_names_keep_in(mod->names, m->names_cache);
 	/* also one that cannot be read: it is not tried again each time */
 	mod->next = m->modules;
 	m->modules = mod;

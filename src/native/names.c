@@ -1,24 +1,17 @@
 /* names.c - see names.h. */
 #include "native/names.h"
 
-#include "base/arena.h"
 #include "base/file.h"
-#include "base/map.h"
+#include "native/answers.h"
 #include "native/debug_file.h"
 #include "native/demangle.h"
 #include "native/debug_info.h"
 #include "native/plt.h"
 #include "native/table_build.h"
+#include "native/table_file.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define DEFINED 0x80000000u /* in a value of known: by fah_names_define */
-
-struct found {
-	struct fah_name_frame *frames; /* in the arena */
-	uint32_t n;
-};
 
 struct fah_names {
 	struct fah_elf *elf; /* borrowed */
@@ -26,15 +19,13 @@ struct fah_names {
 	struct fah_elf *debug, *small; /* NULL: there is none */
 	uint8_t *small_bytes;
 	struct fah_dwarf *dwarf;
-	bool has_symbols, has_starts;
+	bool has_debug, has_symbols, has_dwarf, has_starts;
 	struct fah_symbols symbols, stubs;
 	uint64_t *starts; /* of functions, for those without a symbol */
 	size_t n_starts;
-	struct fah_arena arena;
-	struct fah_strmap texts; /* names and files, each once */
-	struct fah_map known;	 /* offset, or where its function begins -> 1 + index into found */
-	struct found *found;
-	size_t n_found;
+	struct fah_answers answers;
+	char *cache; /* folder in which answers are kept; NULL: they are not */
+	bool loaded;
 };
 
 struct fah_names *fah_names_new(struct fah_elf *elf, const char *root, const char *path)
@@ -62,14 +53,22 @@ void fah_names_free(struct fah_names *names)
 	free(names->small_bytes);
 	fah_symbols_release(&names->symbols);
 	fah_symbols_release(&names->stubs);
-	fah_arena_release(&names->arena);
-	fah_strmap_release(&names->texts);
-	fah_map_release(&names->known);
+	fah_answers_release(&names->answers);
 	free(names->starts);
-	free(names->found);
+	free(names->cache);
 	free(names->root);
 	free(names->path);
 	free(names);
+}
+
+static void open_debug(struct fah_names *names)
+{
+	if (names->has_debug)
+		return;
+	names->has_debug = true;
+	if (!names->elf ||
+	    fah_debug_file_open(names->elf, names->root, names->path, &names->debug) < 0)
+		names->debug = NULL;
 }
 
 static void read_symbols(struct fah_names *names)
@@ -79,10 +78,9 @@ static void read_symbols(struct fah_names *names)
 	if (names->has_symbols)
 		return;
 	names->has_symbols = true;
+	open_debug(names);
 	if (!names->elf)
 		return;
-	if (fah_debug_file_open(names->elf, names->root, names->path, &names->debug) < 0)
-		names->debug = NULL;
 	if (!names->debug &&
 	    fah_debug_data_open(names->elf, &names->small_bytes, &names->small) < 0)
 		names->small = NULL;
@@ -92,9 +90,68 @@ static void read_symbols(struct fah_names *names)
 		names->symbols = (struct fah_symbols){0};
 	if (fah_plt_read(names->elf, &names->symbols, &names->stubs) < 0)
 		names->stubs = (struct fah_symbols){0};
-	names->dwarf = fah_dwarf_open(names->elf);
+}
+
+/* Apart from the symbols, which are asked for alone too: its sections are large. */
+static void read_dwarf(struct fah_names *names)
+{
+	if (names->has_dwarf)
+		return;
+	names->has_dwarf = true;
+	open_debug(names);
+	names->dwarf = names->elf ? fah_dwarf_open(names->elf) : NULL;
 	if (!names->dwarf && names->debug)
 		names->dwarf = fah_dwarf_open(names->debug);
+}
+
+/*
+ * The file's name: which module. A stripped copy keeps build-id and program headers, but not its
+ * length. The key in it: what else the answers depend on.
+ */
+static void cache_file(struct fah_names *names, struct fah_strbuf *path, struct fah_strbuf *key)
+{
+	open_debug(names);
+	fah_strbuf_addf(path, "%s/", names->cache);
+	fah_table_name(names->elf, path);
+	fah_strbuf_addf(path, "-%" PRIx64, names->elf->len);
+	fah_strbuf_adds(key, FAH_VERSION "; ");
+	fah_names_abilities(key);
+	if (names->debug) {
+		fah_strbuf_addf(key, "; debug file of %" PRIu64 " bytes ", names->debug->len);
+		fah_table_name(names->debug, key);
+	}
+}
+
+static void load_answers(struct fah_names *names)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf path = FAH_STRBUF_INIT,
+							key = FAH_STRBUF_INIT;
+
+	if (names->loaded || !names->cache)
+		return;
+	names->loaded = true;
+	cache_file(names, &path, &key);
+	if (!path.failed && !key.failed) /* what cannot be read is worked out */
+		(void)fah_answers_load(&names->answers, path.p, fah_strbuf_str(&key));
+}
+
+void fah_names_keep_in(struct fah_names *names, const char *dir)
+{
+	/* what is neither of a build nor a file has nothing to be known by */
+	if (!names->cache && names->elf && (names->elf->build_id_len || names->elf->fd >= 0))
+		names->cache = strdup(dir);
+}
+
+bool fah_names_save(struct fah_names *names)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf path = FAH_STRBUF_INIT,
+							key = FAH_STRBUF_INIT;
+
+	if (!names->cache || !names->answers.changed || fah_mkdir_p(names->cache, 0700) < 0)
+		return false;
+	cache_file(names, &path, &key);
+	return !path.failed && !key.failed &&
+	       fah_answers_save(&names->answers, path.p, fah_strbuf_str(&key)) == 0;
 }
 
 static const struct fah_symbol *find_symbol(struct fah_names *names, uint64_t offset)
@@ -113,13 +170,33 @@ const char *fah_names_symbol(struct fah_names *names, uint64_t offset)
 	return symbol ? symbol->name : NULL;
 }
 
-bool fah_names_has(struct fah_names *names, const char *symbol)
+void fah_names_trim(const char *dir)
+{
+	fah_answers_trim(dir, FAH_ANSWERS_FILES, FAH_ANSWERS_BYTES);
+}
+
+static bool has_symbol(struct fah_names *names, const char *symbol)
 {
 	read_symbols(names);
 	for (size_t i = 0; i < names->symbols.n; i++)
 		if (!strcmp(names->symbols.symbols[i].name, symbol))
 			return true;
 	return false;
+}
+
+bool fah_names_has(struct fah_names *names, const char *symbol)
+{
+	uint32_t *known;
+
+	load_answers(names);
+	known = fah_strmap_put(&names->answers.symbols, symbol, strlen(symbol), NULL, NULL);
+	if (!known)
+		return has_symbol(names, symbol);
+	if (!*known) {
+		*known = has_symbol(names, symbol) ? 2 : 1;
+		names->answers.changed = true;
+	}
+	return *known == 2;
 }
 
 /* Where the function begins that holds this offset: one name for all of it. */
@@ -159,7 +236,7 @@ static const char *readable(struct fah_names *names, const char *symbol)
 	} else if (!fah_demangle(symbol, &text)) {
 		return symbol;
 	}
-	return text.failed ? symbol : fah_arena_strndup(&names->arena, text.p, text.len);
+	return text.failed ? symbol : fah_answers_text(&names->answers, text.p);
 }
 
 static const char *offset_name(struct fah_names *names, uint64_t start)
@@ -168,54 +245,27 @@ static const char *offset_name(struct fah_names *names, uint64_t start)
 	const char *module = fah_basename(names->path);
 
 	fah_strbuf_addf(&text, "%.200s%s0x%" PRIx64, module, *module ? "+" : "", start);
-	return text.failed ? NULL : fah_arena_strndup(&names->arena, text.p, text.len);
+	return text.failed ? NULL : fah_answers_text(&names->answers, text.p);
 }
 
-/* Where the list of those found has its entry for a key; 0: no memory. */
-static uint32_t *entry_for(struct fah_names *names, struct fah_key key, bool *ret_new)
-{
-	if ((names->n_found & (names->n_found - 1)) == 0) {
-		size_t room = names->n_found ? names->n_found * 2 : 1;
-		struct found *more = reallocarray(names->found, room, sizeof(*more));
-
-		if (!more)
-			return NULL;
-		names->found = more;
-	}
-	return fah_map_put(&names->known, key, ret_new);
-}
-
-/* All addresses of one function that have nothing but its name share one entry. */
-static uint32_t find_function(struct fah_names *names, uint64_t offset)
+/* All addresses of one function that have nothing but its name share one answer. */
+static struct fah_answer *find_function(struct fah_names *names, uint64_t offset)
 {
 	const struct fah_symbol *symbol = find_symbol(names, offset);
 	uint64_t start = symbol ? symbol->start : function_start(names, offset);
-	struct fah_name_frame *frame;
-	uint32_t *entry;
-	bool is_new;
+	struct fah_key key = {start, 1};
+	struct fah_answer *known = fah_answers_get(&names->answers, key);
+	struct fah_answer answer = {
+		.n = 1, .start = start, .is_function = true, .is_unnamed = !symbol};
 
-	entry = entry_for(names, (struct fah_key){start, 1}, &is_new);
-	if (!entry)
-		return 0;
-	if (!is_new)
-		return *entry;
-	frame = fah_arena_alloc(&names->arena, sizeof(*frame));
-	if (!frame)
-		return 0;
-	frame->function = symbol ? readable(names, symbol->name) : offset_name(names, start);
-	if (!frame->function)
-		return 0;
-	names->found[names->n_found++] = (struct found){frame, 1};
-	return *entry = (uint32_t)names->n_found;
-}
-
-static const char *keep(struct fah_names *names, const char *text)
-{
-	uint32_t *unused = NULL;
-	const char *kept = NULL;
-
-	unused = fah_strmap_put(&names->texts, text, strlen(text), NULL, &kept);
-	return unused ? kept : NULL;
+	if (known)
+		return known;
+	answer.frames = fah_arena_alloc(&names->answers.arena, sizeof(*answer.frames));
+	if (!answer.frames)
+		return NULL;
+	answer.frames->function =
+		symbol ? readable(names, symbol->name) : offset_name(names, start);
+	return answer.frames->function ? fah_answers_add(&names->answers, key, &answer) : NULL;
 }
 
 static const char *source_file(struct fah_names *names, const struct fah_dwarf_frame *from)
@@ -227,7 +277,7 @@ static const char *source_file(struct fah_names *names, const struct fah_dwarf_f
 	if (*from->file != '/' && from->dir && *from->dir)
 		fah_strbuf_addf(&text, "%s/", from->dir);
 	fah_strbuf_adds(&text, from->file);
-	return text.failed ? NULL : keep(names, text.p);
+	return text.failed ? NULL : fah_answers_text(&names->answers, text.p);
 }
 
 static bool is_mangled(const char *name)
@@ -245,26 +295,26 @@ static const char *function_name(struct fah_names *names, const struct fah_dwarf
 	if ((!name || !*name) && symbol && is_mangled(symbol))
 		name = symbol;
 	if (name && *name && fah_demangle(name, &text))
-		return keep(names, text.p);
+		return fah_answers_text(&names->answers, text.p);
 	if (from->name && *from->name)
-		return keep(names, from->name);
-	return name && *name ? keep(names, name) : symbol;
+		return fah_answers_text(&names->answers, from->name);
+	return name && *name ? fah_answers_text(&names->answers, name) : symbol;
 }
 
-/* By debug information; 0: it has nothing there, or no memory. */
-static uint32_t find_inlined(struct fah_names *names, uint64_t offset)
+/* By debug information; NULL: it has nothing there, or no memory. */
+static struct fah_answer *find_inlined(struct fah_names *names, uint64_t offset)
 {
 	struct fah_dwarf_frame from[FAH_INLINE_MAX];
 	const struct fah_symbol *symbol;
 	struct fah_name_frame *frames;
-	uint32_t n, *entry;
+	uint32_t n;
 
-	read_symbols(names);
+	read_dwarf(names);
 	n = names->dwarf ? fah_dwarf_find(names->dwarf, names->elf->base + offset, from) : 0;
 	if (!n)
-		return 0;
+		return NULL;
 	symbol = find_symbol(names, offset);
-	frames = fah_arena_array(&names->arena, n, sizeof(*frames));
+	frames = fah_arena_array(&names->answers.arena, n, sizeof(*frames));
 	for (uint32_t i = 0; frames && i < n; i++) {
 		frames[i] = (struct fah_name_frame){
 			.function =
@@ -272,58 +322,74 @@ static uint32_t find_inlined(struct fah_names *names, uint64_t offset)
 			.file = source_file(names, &from[i]),
 			.line = from[i].line};
 		if (!frames[i].function)
-			return 0;
+			return NULL;
 	}
-	entry = frames ? entry_for(names, (struct fah_key){offset, 0}, NULL) : NULL;
-	if (!entry)
-		return 0;
-	names->found[names->n_found++] = (struct found){frames, n};
-	return *entry = (uint32_t)names->n_found;
+	return frames ? fah_answers_add(&names->answers, (struct fah_key){offset, 0},
+					&(struct fah_answer){.frames = frames, .n = n})
+		      : NULL;
+}
+
+/* What came from a file has no frame yet where only the module's name says it. */
+static bool complete(struct fah_names *names, struct fah_answer *answer)
+{
+	struct fah_name_frame *frame;
+
+	if (answer->n)
+		return true;
+	frame = fah_arena_alloc(&names->answers.arena, sizeof(*frame));
+	if (!frame)
+		return false;
+	frame->function = offset_name(names, answer->start);
+	if (!frame->function)
+		return false;
+	answer->frames = frame;
+	answer->n = 1;
+	return true;
 }
 
 struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, uint32_t *ret_n)
 {
-	uint32_t *entry = fah_map_get(&names->known, (struct fah_key){offset, 0}), index;
+	const struct fah_key key = {offset, 0};
+	struct fah_answer *answer = fah_answers_get(&names->answers, key);
 
-	if (entry && *entry) {
-		index = *entry & ~DEFINED;
-	} else {
-		index = find_inlined(names, offset);
-		if (!index)
-			index = find_function(names, offset);
-		entry = index ? fah_map_put(&names->known, (struct fah_key){offset, 0}, NULL)
-			      : NULL;
-		if (!entry)
-			return NULL;
-		*entry = index;
+	if (!answer) {
+		load_answers(names);
+		answer = fah_answers_get(&names->answers, key);
 	}
-	*ret_n = names->found[index - 1].n;
-	return names->found[index - 1].frames;
+	if (!answer) {
+		answer = find_inlined(names, offset);
+		if (!answer)
+			answer = find_function(names, offset);
+		if (!answer || !fah_answers_put(&names->answers, key, answer))
+			return NULL;
+	}
+	if (!complete(names, answer))
+		return NULL;
+	*ret_n = answer->n;
+	return answer->frames;
 }
 
 void fah_names_define(struct fah_names *names, uint64_t offset, const char *function)
 {
 	_cleanup_(fah_strbuf_release) struct fah_strbuf text = FAH_STRBUF_INIT;
-	struct fah_name_frame *frame = fah_arena_alloc(&names->arena, sizeof(*frame));
-	uint32_t *entry;
+	struct fah_name_frame *frame = fah_arena_alloc(&names->answers.arena, sizeof(*frame));
 
 	if (frame && fah_demangle(function, &text))
 		function = text.p;
 	if (frame)
-		frame->function = keep(names, function);
-	entry = frame && frame->function ? entry_for(names, (struct fah_key){offset, 0}, NULL)
-					 : NULL;
-	if (!entry)
-		return;
-	names->found[names->n_found++] = (struct found){frame, 1};
-	*entry = (uint32_t)names->n_found | DEFINED;
+		frame->function = fah_answers_text(&names->answers, function);
+	if (frame && frame->function)
+		(void)fah_answers_add(
+			&names->answers, (struct fah_key){offset, 0},
+			&(struct fah_answer){.frames = frame, .n = 1, .is_defined = true});
 }
 
 bool fah_names_is_defined(const struct fah_names *names, uint64_t offset)
 {
-	const uint32_t *entry = fah_map_get(&names->known, (struct fah_key){offset, 0});
+	const struct fah_answer *answer =
+		fah_answers_get(&names->answers, (struct fah_key){offset, 0});
 
-	return entry && *entry & DEFINED;
+	return answer && answer->is_defined;
 }
 
 void fah_names_abilities(struct fah_strbuf *out)

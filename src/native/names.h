@@ -43,6 +43,18 @@ bool fah_names_has(struct fah_names *names, const char *symbol);
  */
 struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, uint32_t *ret_n);
 
+/*
+ * What was found is kept in that folder (made where it is missing; copied), a file a module under
+ * the name that its table has too (table_file.h), and not worked out again in later runs. To be
+ * said before the first question. A folder that cannot be used is no error, a file of it that is
+ * damaged is replaced.
+ */
+void fah_names_keep_in(struct fah_names *names, const char *dir);
+/* Writes what is new of it; whether there was something. */
+bool fah_names_save(struct fah_names *names);
+/* Removes from such a folder what was used longest ago, so that it stays small. */
+void fah_names_trim(const char *dir);
+
 /* For code of no file: what an address is called, by somebody else's word. The name is copied. */
 void fah_names_define(struct fah_names *names, uint64_t offset, const char *function);
 bool fah_names_is_defined(const struct fah_names *names, uint64_t offset);

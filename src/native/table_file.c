@@ -23,7 +23,7 @@ void fah_table_name(const struct fah_elf *elf, struct fah_strbuf *out)
 				elf->ino, elf->len, elf->mtime_ns);
 }
 
-int fah_table_cache_dir(char **ret)
+int fah_native_cache_dir(const char *what, char **ret)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	struct fah_strbuf path = FAH_STRBUF_INIT;
@@ -34,7 +34,7 @@ int fah_table_cache_dir(char **ret)
 		fah_strbuf_addf(&path, "%s/.cache", home);
 	else
 		return FAH_ERR_USAGE;
-	fah_strbuf_adds(&path, "/fixingahole/unwind");
+	fah_strbuf_addf(&path, "/fixingahole/%s", what);
 	*ret = fah_strbuf_take(&path);
 	return *ret ? 0 : FAH_ERR_NOMEM;
 }

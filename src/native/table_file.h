@@ -17,9 +17,9 @@
  */
 void fah_table_name(const struct fah_elf *elf, struct fah_strbuf *out);
 
-/* $XDG_CACHE_HOME/fixingahole/unwind, or ~/.cache/…; the caller frees *ret. FAH_ERR_USAGE: neither
- * variable is set to an absolute path. */
-int fah_table_cache_dir(char **ret);
+/* $XDG_CACHE_HOME/fixingahole/WHAT, or ~/.cache/…; the caller frees *ret. what is "unwind" for
+ * tables, "names" for names.h. FAH_ERR_USAGE: neither variable is set to an absolute path. */
+int fah_native_cache_dir(const char *what, char **ret);
 
 struct fah_table_bytes {
 	void *bytes; /* for fah_table_open; from malloc */

@@ -3,8 +3,9 @@
  *
  *   name_tool demangle        each line of stdin as it reads, or as it is
  *   name_tool abilities       what this build can read
- *   name_tool FILE [ROOT]            for each address (hex, as in the file) of stdin its frames,
- * innermost first: name, tab, file:line; an empty line behind them
+ *   name_tool FILE [ROOT [KEPT]]    for each address (hex, as in the file) of stdin its frames,
+ * innermost first: name, tab, file:line; an empty line behind them. Names are kept in the folder
+ * KEPT.
  */
 #include "native/demangle.h"
 #include "native/names.h"
@@ -43,7 +44,7 @@ int main(int argc, char **argv)
 	_cleanup_(fah_names_freep) struct fah_names *names = NULL;
 	uint64_t address;
 
-	if (argc != 2 && argc != 3)
+	if (argc < 2 || argc > 4)
 		return 2;
 	if (!strcmp(argv[1], "demangle"))
 		return demangle();
@@ -57,10 +58,13 @@ int main(int argc, char **argv)
 	if ((!strcmp(argv[1], "[vdso]") ? fah_elf_open_vdso(&elf) : fah_elf_open(argv[1], &elf)) <
 	    0)
 		return 1;
-	names = fah_names_new(elf, argc == 3 ? argv[2] : "", argv[1]);
+	names = fah_names_new(elf, argc >= 3 ? argv[2] : "", argv[1]);
 	if (!names)
 		return 1;
+	if (argc == 4)
+		fah_names_keep_in(names, argv[3]);
 	while (scanf("%" SCNx64, &address) == 1)
 		print_frames(names, address - elf->base);
+	(void)fah_names_save(names);
 	return 0;
 }

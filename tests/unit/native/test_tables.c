@@ -444,7 +444,7 @@ static void test_folder(void **state)
 	get("/proc/nothing/here", true); /* where nothing can be kept */
 
 	setenv("XDG_CACHE_HOME", "/x/y", 1);
-	assert_int_equal(fah_table_cache_dir(&cache), 0);
+	assert_int_equal(fah_native_cache_dir("unwind", &cache), 0);
 	assert_string_equal(cache, "/x/y/fixingahole/unwind");
 }
 
