@@ -4,10 +4,13 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "collect/made_code.h"
 #include "core/err.h"
+#include "native/made.h"
 #include "native/map_file.h"
 #include "native/names.h"
 #include "native/table_file.h"
+#include "target/memory.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,14 +20,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAPS_MAX (64u << 20)		/* bytes of /proc/PID/maps */
+#define MAPS_MAX (64u << 20) /* bytes of /proc/PID/maps */
+#define MAPPED_MAX (16u * FAH_MAP_MODULES_MAX)
 #define EVAL "_PyEval_EvalFrameDefault" /* also the head of its compiler-made parts' names */
 
-/* A file that some process runs code of. */
+/* A file that some process runs code of, or code that some process has made at run time. */
 struct module {
 	struct module *next;
 	char *path;
 	uint64_t dev, ino; /* 0, 0: the vdso */
+	uint64_t start;	   /* of code made at run time; 0: a file's */
+	bool has_list;	   /* of the GDB JIT interface, in a variable at */
+	uint64_t list;	   /* as an address of the file */
+	bool is_list_known;
 	enum fah_module_kind kind;
 	struct fah_elf *elf; /* NULL: it cannot be read */
 	struct fah_names *names;
@@ -47,7 +55,7 @@ struct root {
 
 struct map {
 	struct mapped *list; /* by start */
-	size_t n;
+	size_t n, room;
 	bool written; /* its file is there */
 };
 
@@ -237,7 +245,8 @@ static struct module *find_module(struct fah_modules *m, uint32_t pid, const cha
 	return mod;
 }
 
-/* One line of /proc/PID/maps, if it is code of a file or the vdso. */
+/* One line of /proc/PID/maps, if it is code; the module is NULL where no file has it that can be
+ * read. */
 static bool take_line(struct fah_modules *m, uint32_t pid, char *line, struct mapped *ret)
 {
 	uint64_t start, end, offset, ino;
@@ -253,14 +262,15 @@ static bool take_line(struct fah_modules *m, uint32_t pid, char *line, struct ma
 		   &end, perms, &offset, &major, &minor, &ino, &path) < 7 ||
 	    !path || perms[2] != 'x' || start >= end)
 		return false;
+	*ret = (struct mapped){start, end, start, NULL};
 	if (!strcmp(line + path, "[vdso]"))
 		ino = 0;
 	else if (!ino || line[path] != '/')
-		return false;
+		return line[path] != '['; /* the kernel's own pages */
 	mod = find_module(m, pid, line + path, ino ? (uint64_t)major << 32 | minor : 0, ino);
 	if (!mod)
 		return false;
-	*ret = (struct mapped){start, end, start, mod};
+	ret->module = mod;
 	return !mod->elf || fah_elf_base(mod->elf, start, offset, &ret->base) == 0;
 }
 
@@ -271,11 +281,27 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+static bool add_mapped(struct map *map, const struct mapped *one)
+{
+	struct mapped *bigger;
+
+	if (map->n == map->room) {
+		bigger = reallocarray(map->list, map->room ? 2 * map->room : 64, sizeof(*bigger));
+		if (!bigger)
+			return false;
+		map->list = bigger;
+		map->room = map->room ? 2 * map->room : 64;
+	}
+	map->list[map->n++] = *one;
+	return true;
+}
+
+/* All code of the process; entries without a module are code of no file. */
 static int read_maps(struct fah_modules *m, uint32_t pid, struct map *ret)
 {
 	_cleanup_(fah_freep) char *text = NULL;
 	char path[64], *line, *next;
-	size_t len, cap = 0;
+	size_t len;
 	int err;
 
 	*ret = (struct map){0};
@@ -288,19 +314,111 @@ static int read_maps(struct fah_modules *m, uint32_t pid, struct map *ret)
 
 		next = strchr(line, '\n');
 		next = next ? (*next = 0, next + 1) : line + strlen(line);
-		if (ret->n == FAH_MAP_MODULES_MAX || !take_line(m, pid, line, &one))
-			continue;
-		if (ret->n == cap) {
-			struct mapped *bigger =
-				reallocarray(ret->list, cap ? 2 * cap : 64, sizeof(*bigger));
-
-			if (!bigger)
-				break;
-			ret->list = bigger;
-			cap = cap ? 2 * cap : 64;
-		}
-		ret->list[ret->n++] = one;
+		if (take_line(m, pid, line, &one) &&
+		    (ret->n == MAPPED_MAX || !add_mapped(ret, &one)))
+			break;
 	}
+	return 0;
+}
+
+static bool is_made(const struct mapped *one)
+{
+	return !one->module || !one->module->elf;
+}
+
+/* Where the process has the list of a compiler that is in this module; 0: there is none. */
+static uint64_t list_of(const struct mapped *one)
+{
+	struct module *mod = one->module;
+
+	if (is_made(one) || mod->kind == FAH_MODULE_RUNTIME)
+		return 0;
+	if (!mod->is_list_known) {
+		mod->is_list_known = true;
+		mod->has_list = fah_symbols_data(mod->elf, FAH_JIT_DESCRIPTOR, &mod->list);
+	}
+	return mod->has_list ? one->base + (mod->list - mod->elf->base) : 0;
+}
+
+static int read_made(uint32_t pid, const struct map *map, struct fah_made *ret)
+{
+	const struct fah_mem mem = fah_target_mem(pid);
+	int err = 0;
+
+	for (size_t i = 0; i < map->n && err == 0; i++) {
+		uint64_t list = list_of(&map->list[i]);
+
+		if (list && (!i || list != list_of(&map->list[i - 1])))
+			err = fah_made_code_list(&mem, list, ret);
+	}
+	fah_made_sort(ret);
+	return err;
+}
+
+/* The module that stands for this part: the same one as long as nothing about it changes. */
+static struct module *made_module(struct fah_modules *m, struct fah_made_part *part)
+{
+	struct module *mod;
+
+	for (mod = m->modules; mod; mod = mod->next)
+		if (mod->start == part->start && mod->table.len == part->table.len &&
+		    !memcmp(mod->table.bytes, part->table.bytes, part->table.len))
+			return mod;
+	mod = calloc(1, sizeof(*mod));
+	if (!mod)
+		return NULL;
+	mod->path = strdup("");
+	mod->names = fah_names_new(NULL, "", "");
+	if (!mod->path || !mod->names) {
+		module_free(mod);
+		return NULL;
+	}
+	fah_names_give(mod->names, &part->symbols);
+	mod->table = part->table;
+	part->table = (struct fah_table_bytes){0};
+	mod->start = part->start;
+	mod->is_known = true;
+	mod->next = m->modules;
+	m->modules = mod;
+	return mod;
+}
+
+/* Code of no file becomes what the process says of it, or goes. */
+static void take_made(struct fah_modules *m, uint32_t pid, struct map *map)
+{
+	_cleanup_(fah_made_release) struct fah_made made = {0};
+	size_t n = 0, files = 0;
+
+	for (size_t i = 0; i < map->n; i++)
+		files += !is_made(&map->list[i]);
+	if (files == map->n || read_made(pid, map, &made) < 0)
+		fah_made_release(&made);
+	for (size_t i = 0; i < map->n; i++) {
+		struct mapped *one = &map->list[i];
+		struct fah_made_part part;
+
+		if (is_made(one) && files < FAH_MAP_MODULES_MAX &&
+		    fah_made_cut(&made, one->start, one->end, &part)) {
+			struct module *mod = made_module(m, &part);
+
+			if (mod)
+				*one = (struct mapped){part.start, part.end, part.start, mod};
+			files++;
+			fah_made_part_release(&part);
+		}
+		if (one->module && n < FAH_MAP_MODULES_MAX)
+			map->list[n++] = *one;
+	}
+	map->n = n;
+}
+
+static int read_map(struct fah_modules *m, uint32_t pid, struct map *ret)
+{
+	int err = read_maps(m, pid, ret);
+
+	if (err < 0)
+		return err;
+	take_made(m, pid, ret);
 	if (ret->n)
 		qsort(ret->list, ret->n, sizeof(*ret->list), by_start);
 	return ret->n ? 0 : FAH_ERR_FORMAT; /* it is just starting or ending */
@@ -391,7 +509,7 @@ uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid)
 {
 	struct map map, *bigger;
 
-	if (read_maps(m, pid, &map) < 0) {
+	if (read_map(m, pid, &map) < 0) {
 		free(map.list);
 		return 0;
 	}
@@ -435,10 +553,21 @@ void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 		map && map <= m->n_maps ? find_mapped(&m->maps[map - 1], pc) : NULL;
 	const char *symbol;
 
-	*ret = (struct fah_native_place){
-		.kind = FAH_MODULE_UNKNOWN, .path = "", .names = m->nowhere, .offset = pc};
+	*ret = (struct fah_native_place){.kind = FAH_MODULE_UNKNOWN,
+					 .path = FAH_PATH_UNKNOWN,
+					 .names = m->nowhere,
+					 .offset = pc};
 	if (!one)
 		return;
+	if (one->module->start) {
+		ret->path = FAH_PATH_MADE;
+		ret->named = fah_names_symbol(one->module->names, pc - one->base) != NULL;
+		if (ret->named) {
+			ret->names = one->module->names;
+			ret->offset = pc - one->base;
+		}
+		return;
+	}
 	see_whether_interpreter(one->module);
 	/* shared memory, as compilers at run time use it, has a name there too */
 	ret->kind = one->module->elf ? one->module->kind : FAH_MODULE_UNKNOWN;

@@ -34,10 +34,15 @@ enum fah_module_kind {
 	FAH_MODULE_RUNTIME,	/* libc, the loader, the vdso */
 };
 
+/* What stands for the file of code that has none: no path begins like that. */
+#define FAH_PATH_UNKNOWN "<unknown>"
+#define FAH_PATH_MADE "<made at run time>"
+
 struct fah_native_place {
 	enum fah_module_kind kind;
-	bool eval;		 /* in the evaluation loop itself */
-	const char *path;	 /* of the module; "" for unknown. Borrowed, lives as long as m */
+	bool eval;	  /* in the evaluation loop itself */
+	bool named;	  /* made at run time, and the process has given it a name */
+	const char *path; /* of the module, or what stands for it. Borrowed, lives as long as m */
 	struct fah_names *names; /* to ask what it is called (names.h); lives as long as m */
 	uint64_t offset;	 /* from the module's base, as names wants it */
 };

@@ -1,6 +1,7 @@
 /*
- * runtime_code.h - names of code that a process makes at run time, by the map that it writes for
- * perf: /tmp/perf-PID.map, in its own root. One thread.
+ * runtime_code.h - names of code that a process makes at run time and says no more of
+ * (made_code.h), by the map that it writes for perf: /tmp/perf-PID.map, in its own root. One
+ * thread.
  */
 #ifndef FAH_COLLECT_RUNTIME_CODE_H
 #define FAH_COLLECT_RUNTIME_CODE_H

@@ -113,7 +113,7 @@ static void ask_runtime(const struct merge *m, uint64_t pc, struct fah_native_pl
 		return;
 	place->names = names;
 	place->offset = pc;
-	place->path = "";
+	place->path = FAH_PATH_MADE;
 }
 
 static void look(struct merge *m, struct fah_modules *modules, uint32_t map)
@@ -122,7 +122,7 @@ static void look(struct merge *m, struct fah_modules *modules, uint32_t map)
 	for (uint32_t i = 0; i < m->ctx->n_pcs; i++) {
 		fah_modules_place(modules, map, m->ctx->pcs[i] >> 1, &m->places[i]);
 		m->places[i].eval |= m->ctx->pcs[i] & 1;
-		if (m->places[i].kind == FAH_MODULE_UNKNOWN)
+		if (m->places[i].kind == FAH_MODULE_UNKNOWN && !m->places[i].named)
 			ask_runtime(m, m->ctx->pcs[i] >> 1, &m->places[i]);
 		if (!m->places[i].eval)
 			continue;

@@ -230,7 +230,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Linkers write them nearly in order. */
-static void sort_fdes(struct fah_ehframe *eh)
+void fah_ehframe_sort(struct fah_ehframe *eh)
 {
 	size_t i, n = 0;
 
@@ -276,8 +276,32 @@ int fah_ehframe_read(struct fah_ehframe *ret, const uint8_t *bytes, size_t len, 
 			return FAH_ERR_NOMEM;
 		}
 	}
-	sort_fdes(&eh);
+	fah_ehframe_sort(&eh);
 	*ret = eh;
+	return 0;
+}
+
+int fah_ehframe_append(struct fah_ehframe *eh, const struct fah_ehframe *more)
+{
+	uint32_t first = (uint32_t)eh->n_cies;
+
+	for (size_t i = 0; i < more->n_cies; i++) {
+		struct fah_cie *cies = grown(eh->cies, eh->n_cies, sizeof(*cies));
+
+		if (!cies)
+			return FAH_ERR_NOMEM;
+		eh->cies = cies;
+		cies[eh->n_cies++] = more->cies[i];
+	}
+	for (size_t i = 0; i < more->n_fdes; i++) {
+		struct fah_fde *fdes = grown(eh->fdes, eh->n_fdes, sizeof(*fdes));
+
+		if (!fdes)
+			return FAH_ERR_NOMEM;
+		eh->fdes = fdes;
+		fdes[eh->n_fdes] = more->fdes[i];
+		fdes[eh->n_fdes++].cie += first;
+	}
 	return 0;
 }
 

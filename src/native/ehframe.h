@@ -33,6 +33,10 @@ int fah_ehframe_read(struct fah_ehframe *ret, const uint8_t *bytes, size_t len, 
 		     size_t max_fdes);
 void fah_ehframe_release(struct fah_ehframe *eh);
 
+/* Puts what another section has behind; by start only after fah_ehframe_sort. FAH_ERR_NOMEM. */
+int fah_ehframe_append(struct fah_ehframe *eh, const struct fah_ehframe *more);
+void fah_ehframe_sort(struct fah_ehframe *eh);
+
 /*
  * What .eh_frame_hdr says: where .eh_frame is and how many functions it has (SIZE_MAX: not said).
  * FAH_ERR_DAMAGED.

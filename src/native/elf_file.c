@@ -121,6 +121,14 @@ static void find_build_id(struct fah_elf *elf, const uint8_t *notes, uint64_t le
 	}
 }
 
+static void extend(struct fah_elf *elf, const struct fah_elf_segment *s)
+{
+	if (s->vaddr < elf->base)
+		elf->base = s->vaddr;
+	if (s->vaddr + s->memsz > elf->end)
+		elf->end = s->vaddr + s->memsz;
+}
+
 static int add_phdr(struct fah_elf *elf, const Elf64_Phdr *ph)
 {
 	_cleanup_(fah_freep) uint8_t *notes = NULL;
@@ -136,10 +144,7 @@ static int add_phdr(struct fah_elf *elf, const Elf64_Phdr *ph)
 		*s = (struct fah_elf_segment){ph->p_vaddr, ph->p_memsz, ph->p_offset, ph->p_filesz,
 					      ph->p_flags & PF_X};
 		elf->n_segments++;
-		if (s->vaddr < elf->base)
-			elf->base = s->vaddr;
-		if (s->vaddr + s->memsz > elf->end)
-			elf->end = s->vaddr + s->memsz;
+		extend(elf, s);
 		return 0;
 	case PT_GNU_EH_FRAME:
 		elf->eh_frame_hdr = ph->p_vaddr;
@@ -156,6 +161,47 @@ static int add_phdr(struct fah_elf *elf, const Elf64_Phdr *ph)
 	}
 }
 
+static bool is_ours(const Elf64_Ehdr *eh)
+{
+	return !memcmp(eh->e_ident, ELFMAG, SELFMAG) && eh->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       eh->e_ident[EI_DATA] == ELFDATA2LSB && eh->e_machine == EM_X86_64;
+}
+
+/* The head of a file whose sections take the place of segments. */
+static int read_made(struct fah_elf *elf)
+{
+	Elf64_Ehdr eh;
+	int err = read_into(elf, 0, &eh, sizeof(eh));
+
+	if (err < 0 || !is_ours(&eh))
+		return FAH_ERR_FORMAT;
+	elf->is_object = eh.e_type == ET_REL;
+	err = fah_elf_sections(elf);
+	if (err < 0)
+		return err;
+	elf->segments = calloc(elf->n_sections + 1u, sizeof(*elf->segments));
+	if (!elf->segments)
+		return FAH_ERR_NOMEM;
+	elf->base = UINT64_MAX;
+	for (uint32_t i = 0; i < elf->n_sections; i++) {
+		const struct fah_elf_section *from = &elf->sections[i];
+		struct fah_elf_segment *s = &elf->segments[elf->n_segments];
+
+		if (!(from->flags & SHF_ALLOC) || !from->vaddr || !from->len ||
+		    from->vaddr + from->len < from->vaddr)
+			continue;
+		*s = (struct fah_elf_segment){from->vaddr, from->len, from->offset,
+					      from->type == SHT_NOBITS ? 0 : from->len,
+					      from->flags & SHF_EXECINSTR};
+		elf->n_segments++;
+		extend(elf, s);
+	}
+	if (!elf->n_segments)
+		return FAH_ERR_DAMAGED;
+	elf->base &= ~(uint64_t)(FAH_ELF_PAGE - 1);
+	return 0;
+}
+
 static int read_head(struct fah_elf *elf)
 {
 	_cleanup_(fah_freep) uint8_t *phdrs = NULL;
@@ -167,9 +213,7 @@ static int read_head(struct fah_elf *elf)
 		return FAH_ERR_FORMAT;
 	if (err < 0)
 		return err;
-	if (memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    eh.e_ident[EI_DATA] != ELFDATA2LSB || eh.e_machine != EM_X86_64 ||
-	    (eh.e_type != ET_EXEC && eh.e_type != ET_DYN))
+	if (!is_ours(&eh) || (eh.e_type != ET_EXEC && eh.e_type != ET_DYN))
 		return FAH_ERR_FORMAT;
 	if (eh.e_phentsize != sizeof(ph) || !eh.e_phnum || eh.e_phnum > MAX_PHDRS)
 		return FAH_ERR_DAMAGED;
@@ -193,7 +237,7 @@ static int read_head(struct fah_elf *elf)
 	return 0;
 }
 
-static int open_source(struct fah_elf source, struct fah_elf **ret)
+static int open_source(struct fah_elf source, int (*read)(struct fah_elf *), struct fah_elf **ret)
 {
 	_cleanup_(fah_elf_freep) struct fah_elf *elf = malloc(sizeof(*elf));
 	int err;
@@ -204,7 +248,7 @@ static int open_source(struct fah_elf source, struct fah_elf **ret)
 		return FAH_ERR_NOMEM;
 	}
 	*elf = source;
-	err = read_head(elf);
+	err = read(elf);
 	if (err < 0)
 		return err;
 	*ret = TAKE_PTR(elf);
@@ -227,12 +271,17 @@ int fah_elf_open(const char *path, struct fah_elf **ret)
 					    .dev = st.st_dev,
 					    .ino = st.st_ino,
 					    .mtime_ns = fah_timespec_ns(st.st_mtim)},
-			   ret);
+			   read_head, ret);
 }
 
 int fah_elf_open_mem(const void *bytes, size_t len, struct fah_elf **ret)
 {
-	return open_source((struct fah_elf){.fd = -1, .mem = bytes, .len = len}, ret);
+	return open_source((struct fah_elf){.fd = -1, .mem = bytes, .len = len}, read_head, ret);
+}
+
+int fah_elf_open_made(const void *bytes, size_t len, struct fah_elf **ret)
+{
+	return open_source((struct fah_elf){.fd = -1, .mem = bytes, .len = len}, read_made, ret);
 }
 
 int fah_elf_open_vdso(struct fah_elf **ret)

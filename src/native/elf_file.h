@@ -27,8 +27,9 @@ struct fah_elf {
 	const uint8_t *mem;
 	uint64_t len; /* of the file */
 	uint64_t dev, ino, mtime_ns;
-	uint64_t base; /* lowest PT_LOAD, rounded down to a page: offset 0 of tables and symbols */
-	uint64_t end;  /* behind the highest PT_LOAD */
+	bool is_object; /* ET_REL: its symbols count from their sections */
+	uint64_t base;	/* lowest PT_LOAD, rounded down to a page: offset 0 of tables and symbols */
+	uint64_t end;	/* behind the highest PT_LOAD */
 	uint64_t head_sum; /* of the program headers: tells edited copies with one build-id apart */
 	uint8_t build_id[FAH_BUILD_ID_MAX];
 	uint32_t build_id_len; /* 0: it has none */
@@ -55,6 +56,12 @@ struct fah_elf_section {
 int fah_elf_open(const char *path, struct fah_elf **ret);
 /* An image in memory, e.g. the vdso; borrowed until fah_elf_free. */
 int fah_elf_open_mem(const void *bytes, size_t len, struct fah_elf **ret);
+/*
+ * An image that a compiler at run time gives to debuggers: its sections say where its code is, also
+ * where it has no program headers or is not linked (ET_REL). Those with an address are its
+ * segments. Borrowed as above. FAH_ERR_DAMAGED also where no section has an address.
+ */
+int fah_elf_open_made(const void *bytes, size_t len, struct fah_elf **ret);
 /* The vdso of this very process: the same in every 64-bit process of the machine. FAH_ERR_FORMAT:
  * there is none. */
 int fah_elf_open_vdso(struct fah_elf **ret);

@@ -154,6 +154,14 @@ bool fah_names_save(struct fah_names *names)
 	       fah_answers_save(&names->answers, path.p, fah_strbuf_str(&key)) == 0;
 }
 
+void fah_names_give(struct fah_names *names, struct fah_symbols *symbols)
+{
+	fah_symbols_release(&names->symbols);
+	names->symbols = *symbols;
+	names->has_symbols = true;
+	*symbols = (struct fah_symbols){0};
+}
+
 static const struct fah_symbol *find_symbol(struct fah_names *names, uint64_t offset)
 {
 	const struct fah_symbol *stub;

@@ -55,6 +55,9 @@ bool fah_names_save(struct fah_names *names);
 /* Removes from such a folder what was used longest ago, so that it stays small. */
 void fah_names_trim(const char *dir);
 
+/* Takes these symbols, which are empty from here on, for what its file would have. */
+void fah_names_give(struct fah_names *names, struct fah_symbols *symbols);
+
 /* For code of no file: what an address is called, by somebody else's word. The name is copied. */
 void fah_names_define(struct fah_names *names, uint64_t offset, const char *function);
 bool fah_names_is_defined(const struct fah_names *names, uint64_t offset);

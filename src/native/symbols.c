@@ -48,6 +48,17 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->symbol.name, y->symbol.name);
 }
 
+/* In a file that is not linked, symbols count from their sections. */
+static bool place(const struct fah_elf *from, Elf64_Sym *sym)
+{
+	if (!from->is_object || sym->st_shndx == SHN_UNDEF)
+		return true;
+	if (sym->st_shndx >= from->n_sections || !from->sections[sym->st_shndx].vaddr)
+		return false;
+	sym->st_value += from->sections[sym->st_shndx].vaddr;
+	return true;
+}
+
 static bool is_function(const struct fah_elf *elf, const Elf64_Sym *sym)
 {
 	unsigned type = ELF64_ST_TYPE(sym->st_info);
@@ -84,7 +95,8 @@ static int add_table(struct candidates *all, const struct fah_elf *elf, const st
 		uint64_t end;
 
 		memcpy(&sym, bytes + i * sizeof(sym), sizeof(sym));
-		if (sym.st_name >= names->len || !strings[sym.st_name] || !is_function(elf, &sym))
+		if (sym.st_name >= names->len || !strings[sym.st_name] || !place(from, &sym) ||
+		    !is_function(elf, &sym))
 			continue;
 		if (__builtin_add_overflow(sym.st_value, sym.st_size, &end) || end > elf->end)
 			end = elf->end;
@@ -166,6 +178,49 @@ int fah_symbols_read_all(struct fah_elf *elf, struct fah_elf *const *others, siz
 	*ret = syms;
 	syms = (struct fah_symbols){0};
 	return 0;
+}
+
+/* True where the string table names it, NULs and all: most files don't, and their symbols are not
+ * read. */
+static bool has_name(const uint8_t *strings, uint64_t len, const char *name)
+{
+	return memmem(strings, len, name, strlen(name) + 1) != NULL;
+}
+
+static bool data_in(const struct fah_elf *elf, const struct fah_elf_section *table,
+		    const char *name, uint64_t *ret)
+{
+	_cleanup_(fah_freep) uint8_t *bytes = NULL, *strings = NULL;
+	const struct fah_elf_section *names;
+	Elf64_Sym sym;
+
+	if (table->link >= elf->n_sections)
+		return false;
+	names = &elf->sections[table->link];
+	if (fah_elf_read(elf, names->offset, names->len, &strings) < 0 ||
+	    !has_name(strings, names->len, name) ||
+	    fah_elf_read(elf, table->offset, table->len, &bytes) < 0)
+		return false;
+	for (uint64_t i = 0; i < table->len / sizeof(sym); i++) {
+		memcpy(&sym, bytes + i * sizeof(sym), sizeof(sym));
+		if (sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym.st_info) != STT_OBJECT ||
+		    sym.st_name >= names->len || strcmp((char *)strings + sym.st_name, name) != 0)
+			continue;
+		*ret = sym.st_value;
+		return true;
+	}
+	return false;
+}
+
+bool fah_symbols_data(struct fah_elf *elf, const char *name, uint64_t *ret)
+{
+	if (fah_elf_sections(elf) < 0)
+		return false;
+	for (uint32_t i = 0; i < elf->n_sections; i++)
+		if ((elf->sections[i].type == SHT_SYMTAB || elf->sections[i].type == SHT_DYNSYM) &&
+		    data_in(elf, &elf->sections[i], name, ret))
+			return true;
+	return false;
 }
 
 int fah_symbols_read(struct fah_elf *elf, struct fah_symbols *ret)

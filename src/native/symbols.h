@@ -30,6 +30,9 @@ int fah_symbols_read_all(struct fah_elf *elf, struct fah_elf *const *others, siz
 			 struct fah_symbols *ret);
 void fah_symbols_release(struct fah_symbols *syms);
 
+/* Where a variable of this name is, as an address of the file. False: the file has none. */
+bool fah_symbols_data(struct fah_elf *elf, const char *name, uint64_t *ret);
+
 /* The symbol that holds this offset from the module's base; NULL: none does. */
 const struct fah_symbol *fah_symbols_find(const struct fah_symbols *syms, uint64_t offset);
 

@@ -305,6 +305,24 @@ int fah_table_build(struct fah_elf *elf, const void *key, size_t key_len, void *
 	return err;
 }
 
+int fah_table_build_made(const struct fah_ehframe *eh, uint64_t start, uint64_t end,
+			 const void *key, size_t key_len, void **ret, size_t *ret_len)
+{
+	_cleanup_(rows_release) struct rows rows = {
+		.base = start, .limit = UINT64_MAX, .known = FAH_MAP_INIT};
+	const struct fah_elf code = {.fd = -1, .base = start, .end = end};
+	const struct fah_symbols no_symbols = {0};
+	struct fah_build_stats stats = {0};
+	int err;
+
+	if (key_len > FAH_TABLE_KEY_MAX || end <= start)
+		return FAH_ERR_USAGE;
+	if (rule_number(&rows, &none) != 0 || rows.failed)
+		return FAH_ERR_NOMEM;
+	err = add_functions(&rows, &code, eh, &no_symbols, &stats);
+	return err < 0 ? err : assemble(&rows, key, key_len, ret, ret_len);
+}
+
 int fah_function_starts(struct fah_elf *elf, uint64_t **ret, size_t *ret_n)
 {
 	_cleanup_(fah_freep) uint8_t *bytes = NULL;

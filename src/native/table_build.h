@@ -29,6 +29,14 @@ int fah_table_build(struct fah_elf *elf, const void *key, size_t key_len, void *
 		    size_t *ret_len, struct fah_build_stats *ret_stats);
 
 /*
+ * The same for code of no file, [start, end), which becomes the table's base: of eh, whose
+ * addresses are the process's, the functions that lie inside.
+ */
+struct fah_ehframe;
+int fah_table_build_made(const struct fah_ehframe *eh, uint64_t start, uint64_t end,
+			 const void *key, size_t key_len, void **ret, size_t *ret_len);
+
+/*
  * Where functions begin by .eh_frame, counted from the module's base and rising: for code that no
  * symbol names. The caller frees *ret. FAH_ERR_SYS, FAH_ERR_NOMEM, FAH_ERR_DAMAGED.
  */

@@ -1,13 +1,16 @@
 """Native frames as people know them: C++, Rust, inlined functions, code made at run time; known chains."""
 
+import importlib.util
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from support import capture, pythons
 from support.run import TARGETS, capture_of, profile
 
 NATIVE, SYSTEM_BITS = 1, 3
+MADE = "<made at run time>"  # in place of a module's path
 EARLY = 0.3e9  # until then the collector may not have seen the process's modules yet
 CXX = {
     "frame pointers": ["-O2", "-fno-omit-frame-pointer"],
@@ -129,3 +132,36 @@ def test_code_made_at_run_time(program, python, tmp_path):
     assert all(flags & SYSTEM_BITS for n, flags in hot if n[-1].startswith("[spin")), "not called native"
     joined, partly, unjoined, _ = map(int, capture.read(capture_of(result)).meta["native_stacks"].split()[:4])
     assert unjoined >= len(named), (joined, partly, unjoined)
+
+
+@pytest.fixture(scope="session")
+def llvmlite(tmp_path_factory):
+    """A folder with llvmlite alone: its wheel, a library and Python code, serves every version from 3.10 on."""
+    spec = importlib.util.find_spec("llvmlite")
+    if not spec:
+        pytest.skip("NO LLVMLITE HERE: code that LLVM makes is not tested; see tests/requirements.txt")
+    folder = tmp_path_factory.mktemp("llvmlite")
+    (folder / "llvmlite").symlink_to(Path(spec.origin).parent)
+    return folder
+
+
+def test_code_that_llvm_makes(program, python, llvmlite, tmp_path):
+    """Its names by the GDB JIT interface, and whole chains through it: no frame pointers, no perf map."""
+    if python.foreign or python.version < (3, 10):
+        pytest.skip("SKIP: the llvmlite of the tests' venv does not run on %s" % python.name)
+    env = {"PYTHONPATH": str(llvmlite), "PYTHONDONTWRITEBYTECODE": "1"}
+    result = profile(python, [str(TARGETS / "llvm.py"), "1.5"], tmp_path, hz=1000, env=env)
+    assert result.status == 0, result
+    hot = [(n[n.index("hot") + 1 :], path, flags) for n, path, flags in chains(result) if "hot" in n]
+    hot = hot[len(hot) // 3 :]  # before, the collector may not have seen the code yet
+    assert len(hot) > 50
+    made = [[f.name for f, _ in path if f.file == MADE] for _, path, _ in hot]
+    assert all(m in ([], ["jit_outer"], ["jit_outer", "jit_inner"]) for m in made), made
+    back = [n for n, _, _ in hot if "called_back" in n]
+    spun = [(n, flags) for n, _, flags in hot if n and n[-1] == "[jit_inner]"]
+    assert len(back) > 10 and len(spun) > 10, (len(back), len(spun))
+    whole = [n for n in back if "[jit_outer]" in n]
+    assert len(whole) > 0.9 * len(back), back[:5]
+    for n in whole:
+        assert n.index("[jit_inner]") == n.index("[jit_outer]") + 1 < n.index("called_back"), n
+    assert all(n[-2] == "[jit_outer]" and flags & SYSTEM_BITS for n, flags in spun), spun[:5]
