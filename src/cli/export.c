@@ -104,19 +104,20 @@ static int say_part(FILE *words, struct fah_profile *p, const struct fah_view *v
 }
 
 static int write_file(const struct fah_opened *s, const struct fah_export *format,
-		      const struct fah_view *view, const char *path)
+		      const struct fah_view *view, const char *path, struct fah_strbuf *note)
 {
 	_cleanup_(fah_outfile_abort) struct fah_outfile of = {0};
 	int err = fah_outfile_open(&of, path);
 
 	if (err == 0)
-		err = fah_export_write(format, s->profile, view, of.f);
+		err = fah_export_write(format, s->profile, view, of.f, note);
 	return err < 0 ? err : fah_outfile_commit(&of);
 }
 
 int fah_export_to(const struct fah_opened *s, const struct fah_export *format,
 		  const struct fah_view *view, const char *out, FILE *words)
 {
+	_cleanup_(fah_strbuf_release) struct fah_strbuf note = FAH_STRBUF_INIT;
 	bool to_stdout = !out || !strcmp(out, "-");
 	int err = 0;
 
@@ -129,7 +130,9 @@ int fah_export_to(const struct fah_opened *s, const struct fah_export *format,
 	if (err == FAH_ERR_USAGE)
 		return fah_fail_only(view);
 	if (err == 0)
-		err = to_stdout ? fah_export_write(format, s->profile, view, stdout)
-				: write_file(s, format, view, out);
+		err = to_stdout ? fah_export_write(format, s->profile, view, stdout, &note)
+				: write_file(s, format, view, out, &note);
+	if (err == 0 && note.len)
+		fprintf(words, "fixingahole: %s\n", fah_strbuf_str(&note));
 	return err < 0 ? fah_fail_err(err, "%s", to_stdout ? "stdout" : out) : FAH_STATUS_OK;
 }

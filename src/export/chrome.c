@@ -4,15 +4,20 @@
  * track of its states (running, waiting and for what).
  *
  * Times are microseconds since the run's start. A stack that stays from sample to sample is one
- * event; nobody saw what happened between.
+ * event; nobody saw what happened between. No viewer opens more than some million events: where
+ * there would be more, stacks are merged (merge.h).
  */
+#include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "capture/words.h"
 #include "core/err.h"
 #include "export/export.h"
-#include "export/spans.h"
+#include "export/merge.h"
 
 #include <stdlib.h>
+
+#define SLICES_MAX 1000000 /* of a file; each is two events of 100 bytes or so */
+#define STATES_MAX 200000
 
 struct tracing {
 	struct fah_out *out;
@@ -22,6 +27,7 @@ struct tracing {
 	uint64_t end_ns; /* of the last span */
 	uint32_t pid, tid, thread;
 	bool first, failed;
+	struct fah_merge *merge, *states;
 };
 
 /* The start of an event, up to its time. */
@@ -162,14 +168,18 @@ static int add_thread(struct tracing *t, struct fah_stacks *stacks, const struct
 
 	add_about(t, "thread_name", thread->name);
 	t->end_ns = t->n_open = 0;
-	err = fah_spans_stacks(stacks, t->thread, add_span, t);
+	fah_merge_begin(t->merge, add_span, t);
+	err = fah_spans_stacks(stacks, t->thread, fah_merge_add, t->merge);
+	fah_merge_end(t->merge);
 	close_down_to(t, 0, t->end_ns);
 	if (err < 0)
 		return err;
 	/* Known only afterwards; events need not stand in the order of time. */
 	t->end_ns = thread->end_ns;
 	add_track(t, "b", thread->start_ns, thread->name);
-	err = fah_spans_states(stacks, t->thread, add_state, t);
+	fah_merge_begin(t->states, add_state, t);
+	err = fah_spans_states(stacks, t->thread, fah_merge_add, t->states);
+	fah_merge_end(t->states);
 	add_track(t, "e", t->end_ns > thread->end_ns ? t->end_ns : thread->end_ns, thread->name);
 	return err;
 }
@@ -188,15 +198,49 @@ static void add_head(struct tracing *t)
 	t->first = true;
 }
 
+static int choose_windows(struct tracing *t, struct fah_stacks *stacks, size_t n_threads)
+{
+	int err = 0;
+
+	t->merge = fah_merge_new(stacks, FAH_MERGE_FRAMES, SLICES_MAX);
+	t->states = fah_merge_new(stacks, FAH_MERGE_STATES, STATES_MAX);
+	if (!t->merge || !t->states)
+		return FAH_ERR_NOMEM;
+	for (uint32_t i = 0; err == 0 && i < n_threads; i++) {
+		err = fah_spans_stacks(stacks, i, fah_merge_count, t->merge);
+		fah_merge_thread_counted(t->merge);
+		if (err == 0)
+			err = fah_spans_states(stacks, i, fah_merge_count, t->states);
+		fah_merge_thread_counted(t->states);
+	}
+	if (err == 0)
+		err = fah_merge_choose(t->merge);
+	if (err == 0)
+		err = fah_merge_choose(t->states);
+	if (err == 0)
+		fah_merge_note(t->merge, t->states, "chrome", t->out);
+	return err;
+}
+
+static void release(struct tracing *t)
+{
+	free(t->open);
+	free(t->wanted);
+	fah_merge_free(t->merge);
+	fah_merge_free(t->states);
+}
+
 static int write_chrome(struct fah_out *out, struct fah_stacks *stacks)
 {
-	struct tracing t = {.out = out, .stacks = stacks};
+	_cleanup_(release) struct tracing t = {.out = out, .stacks = stacks};
 	struct fah_profile *p = fah_stacks_profile(stacks);
 	size_t n_threads, n_processes;
 	const struct fah_thread *threads = fah_profile_threads(p, &n_threads);
 	const struct fah_process *processes = fah_profile_processes(p, &n_processes);
-	int err = 0;
+	int err = choose_windows(&t, stacks, n_threads);
 
+	if (err < 0)
+		return err;
 	add_head(&t);
 	for (size_t i = 0; i < n_processes; i++) {
 		t.pid = t.tid = processes[i].pid;
@@ -209,8 +253,6 @@ static int write_chrome(struct fah_out *out, struct fah_stacks *stacks)
 		err = add_thread(&t, stacks, &threads[i]);
 	}
 	fah_out_adds(out, "\n]}\n");
-	free(t.open);
-	free(t.wanted);
 	return t.failed ? FAH_ERR_NOMEM : err;
 }
 

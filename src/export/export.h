@@ -9,6 +9,7 @@
 #ifndef FAH_EXPORT_EXPORT_H
 #define FAH_EXPORT_EXPORT_H
 
+#include "base/strbuf.h"
 #include "export/out.h"
 #include "model/view.h"
 
@@ -32,8 +33,9 @@ const struct fah_export *fah_export_find(const char *name);
 const struct fah_export *fah_export_of_path(const char *path);
 
 /* The whole way: stacks of the profile as the view wants them, into f. 0, FAH_ERR_NOMEM,
- * FAH_ERR_USAGE (view->only), FAH_ERR_SYS with errno set. */
+ * FAH_ERR_USAGE (view->only), FAH_ERR_SYS with errno set. note (NULL: not wanted) gets a line for
+ * people where the format cannot hold all as it was recorded. */
 int fah_export_write(const struct fah_export *format, struct fah_profile *p,
-		     const struct fah_view *view, FILE *f);
+		     const struct fah_view *view, FILE *f, struct fah_strbuf *note);
 
 #endif

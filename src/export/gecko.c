@@ -3,8 +3,9 @@
  * reads it. Tables of columns; threads have their samples, with the milliseconds that each stands
  * for as its weight, and markers for the states (running, waiting and for what).
  *
- * Columns are written one after the other, so a thread's samples are visited once for each: slower
- * than keeping them, but the memory does not grow with the run.
+ * Columns are written one after the other, so a thread's samples and markers are kept until then.
+ * Of more than SAMPLES_MAX, those of one stack are merged (merge.h), so memory and file stay
+ * bounded and the page opens it.
  */
 #include "base/cleanup.h"
 #include "base/map.h"
@@ -12,9 +13,12 @@
 #include "core/err.h"
 #include "export/export.h"
 #include "export/functions.h"
-#include "export/spans.h"
+#include "export/merge.h"
 
 #include <stdlib.h>
+
+#define SAMPLES_MAX 1000000 /* of a file */
+#define MARKERS_MAX 200000
 
 /* Index into meta.categories; a grey one must be there. */
 enum category { OTHER, PYTHON, NATIVE, WAITING };
@@ -43,21 +47,17 @@ struct gecko {
 	uint32_t *source;	 /* by function: its file among sources */
 	struct fah_strmap files; /* name -> source + 1 */
 	const char **file_names;
-	enum column {
-		STACK,
-		TIME,
-		WEIGHT,
-		CPU,
-		COUNT,
-		NAME,
-		START,
-		END,
-		DATA,
-		CATEGORY,
-		PHASE
-	} column;
-	size_t n; /* written of the column */
+	size_t n; /* written of the list at hand */
+	struct fah_merge *merge, *states;
+	struct fah_span *kept; /* samples or markers of the thread at hand */
+	size_t n_kept, room;
+	uint64_t last_ns; /* of the sample before */
+	fah_span_fn *fn;  /* where samples go */
+	void *context;
+	bool failed;
 };
+
+enum column { STACK, TIME, WEIGHT, CPU, NAME, START, END, DATA, CATEGORY, PHASE };
 
 static void next(struct gecko *g)
 {
@@ -206,48 +206,74 @@ static void add_shared(struct gecko *g)
 	fah_out_addc(g->out, '}');
 }
 
-static void add_sample(void *context, const struct fah_sight *sight)
+/* A sample stands for what was before it. */
+static void pass_sample(void *context, const struct fah_sight *sight)
 {
 	const struct fah_moment *m = sight->moment;
 	struct gecko *g = context;
+	struct fah_span span = {
+		.begin_ns = m->time_ns > m->length_ns ? m->time_ns - m->length_ns : 0,
+		.end_ns = m->time_ns,
+		.path = sight->path,
+		.is_wait = m->is_wait,
+		.cpu_ns = m->is_wait ? 0 : m->length_ns,
+		.seconds = m->seconds,
+	};
 
-	if (g->column == COUNT) {
-		g->n++;
-		return;
-	}
-	next(g);
-	switch (g->column) {
-	case STACK:
-		fah_out_u64(g->out, sight->path - 1);
-		break;
-	case TIME:
-		fah_out_seconds(g->out, (double)m->time_ns * 1e-6);
-		break;
-	case WEIGHT:
-		fah_out_seconds(g->out, m->seconds * 1e3);
-		break;
-	default:
-		fah_out_u64(g->out, m->is_wait ? 0 : m->length_ns / 1000);
-	}
+	if (span.begin_ns < g->last_ns)
+		span.begin_ns = g->last_ns < span.end_ns ? g->last_ns : span.end_ns;
+	g->last_ns = span.end_ns;
+	g->fn(g->context, &span);
 }
 
-static void add_marker(void *context, const struct fah_span *span)
+static int visit_samples(struct gecko *g, uint32_t thread, fah_span_fn *fn, void *context)
+{
+	g->last_ns = 0;
+	g->fn = fn;
+	g->context = context;
+	return fah_stacks_visit(g->stacks, thread, FAH_OWN_TIME, pass_sample, g);
+}
+
+static void keep(void *context, const struct fah_span *span)
 {
 	struct gecko *g = context;
+
+	if (g->n_kept == g->room) {
+		size_t room = g->room ? g->room * 2 : 1024;
+		struct fah_span *grown = reallocarray(g->kept, room, sizeof(*grown));
+
+		if (!grown) {
+			g->failed = true;
+			return;
+		}
+		g->kept = grown;
+		g->room = room;
+	}
+	g->kept[g->n_kept++] = *span;
+}
+
+static void add_cell(struct gecko *g, enum column column, const struct fah_span *span)
+{
 	uint32_t state = span->is_wait ? span->reason + 1 : 0;
 
-	if (g->column == COUNT) {
-		g->n++;
-		return;
-	}
 	next(g);
-	switch (g->column) {
+	switch (column) {
+	case STACK:
+		fah_out_u64(g->out, span->path - 1);
+		break;
+	case WEIGHT:
+		fah_out_seconds(g->out, span->seconds * 1e3);
+		break;
+	case CPU:
+		fah_out_u64(g->out, span->cpu_ns / 1000);
+		break;
 	case NAME:
 		fah_out_u64(g->out, g->functions.n + g->files.n + state);
 		break;
 	case START:
 		fah_out_seconds(g->out, (double)span->begin_ns * 1e-6);
 		break;
+	case TIME:
 	case END:
 		fah_out_seconds(g->out, (double)span->end_ns * 1e-6);
 		break;
@@ -261,59 +287,59 @@ static void add_marker(void *context, const struct fah_span *span)
 	case CATEGORY:
 		fah_out_u64(g->out, state ? WAITING : PYTHON);
 		break;
-	default: /* PHASE: an interval */
+	case PHASE: /* an interval */
 		fah_out_u64(g->out, 1);
 	}
 }
 
-static int add_samples(struct gecko *g, uint32_t thread)
-{
-	static const struct {
-		enum column column;
-		const char *key;
-	} columns[] = {
-		{STACK, "stack"}, {TIME, "time"}, {WEIGHT, "weight"}, {CPU, "threadCPUDelta"}};
-	int err;
+struct column_key {
+	enum column column;
+	const char *key;
+};
 
-	fah_out_adds(g->out, ",\"samples\":{\"weightType\":\"tracing-ms\",\"length\":");
-	g->column = COUNT;
-	g->n = 0;
-	err = fah_stacks_visit(g->stacks, thread, FAH_OWN_TIME, add_sample, g);
-	fah_out_u64(g->out, g->n);
-	for (size_t k = 0; err == 0 && k < sizeof(columns) / sizeof(*columns); k++) {
+/* What was kept, as "length" and the columns; the table ends with it. */
+static void add_columns(struct gecko *g, const struct column_key *columns, size_t n)
+{
+	fah_out_addf(g->out, "\"length\":%zu", g->n_kept);
+	for (size_t k = 0; k < n; k++) {
 		fah_out_addf(g->out, ",\"%s\":[", columns[k].key);
-		g->column = columns[k].column;
 		g->n = 0;
-		err = fah_stacks_visit(g->stacks, thread, FAH_OWN_TIME, add_sample, g);
+		for (size_t i = 0; i < g->n_kept; i++)
+			add_cell(g, columns[k].column, &g->kept[i]);
 		fah_out_addc(g->out, ']');
 	}
 	fah_out_addc(g->out, '}');
-	return err;
+}
+
+static int add_samples(struct gecko *g, uint32_t thread)
+{
+	static const struct column_key columns[] = {
+		{STACK, "stack"}, {TIME, "time"}, {WEIGHT, "weight"}, {CPU, "threadCPUDelta"}};
+	int err;
+
+	g->n_kept = 0;
+	fah_merge_begin(g->merge, keep, g);
+	err = visit_samples(g, thread, fah_merge_add, g->merge);
+	fah_merge_end(g->merge);
+	fah_out_adds(g->out, ",\"samples\":{\"weightType\":\"tracing-ms\",");
+	add_columns(g, columns, sizeof(columns) / sizeof(*columns));
+	return g->failed ? FAH_ERR_NOMEM : err;
 }
 
 static int add_markers(struct gecko *g, uint32_t thread)
 {
-	static const struct {
-		enum column column;
-		const char *key;
-	} columns[] = {{NAME, "name"}, {START, "startTime"},   {END, "endTime"},
-		       {DATA, "data"}, {CATEGORY, "category"}, {PHASE, "phase"}};
+	static const struct column_key columns[] = {{NAME, "name"},	    {START, "startTime"},
+						    {END, "endTime"},	    {DATA, "data"},
+						    {CATEGORY, "category"}, {PHASE, "phase"}};
 	int err;
 
-	fah_out_adds(g->out, ",\"markers\":{\"length\":");
-	g->column = COUNT;
-	g->n = 0;
-	err = fah_spans_states(g->stacks, thread, add_marker, g);
-	fah_out_u64(g->out, g->n);
-	for (size_t k = 0; err == 0 && k < sizeof(columns) / sizeof(*columns); k++) {
-		fah_out_addf(g->out, ",\"%s\":[", columns[k].key);
-		g->column = columns[k].column;
-		g->n = 0;
-		err = fah_spans_states(g->stacks, thread, add_marker, g);
-		fah_out_addc(g->out, ']');
-	}
-	fah_out_addc(g->out, '}');
-	return err;
+	g->n_kept = 0;
+	fah_merge_begin(g->states, keep, g);
+	err = fah_spans_states(g->stacks, thread, fah_merge_add, g->states);
+	fah_merge_end(g->states);
+	fah_out_adds(g->out, ",\"markers\":{");
+	add_columns(g, columns, sizeof(columns) / sizeof(*columns));
+	return g->failed ? FAH_ERR_NOMEM : err;
 }
 
 static void add_ms(struct gecko *g, const char *key, uint64_t ns)
@@ -369,19 +395,35 @@ static void add_meta(struct gecko *g, const struct fah_profile *p)
 		     categories, schema);
 }
 
-static void do_nothing(void *context, const struct fah_sight *sight)
-{
-	(void)context;
-	(void)sight;
-}
-
 /* Stacks get their numbers when they are first seen, and stand before the threads. */
-static int prepare(struct gecko *g, size_t n_threads)
+static int count_all(struct gecko *g, size_t n_threads)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; err == 0 && i < n_threads; i++)
-		err = fah_stacks_visit(g->stacks, i, FAH_OWN_TIME, do_nothing, NULL);
+	g->merge = fah_merge_new(g->stacks, FAH_MERGE_SPANS, SAMPLES_MAX);
+	g->states = fah_merge_new(g->stacks, FAH_MERGE_STATES, MARKERS_MAX);
+	if (!g->merge || !g->states)
+		return FAH_ERR_NOMEM;
+	for (uint32_t i = 0; err == 0 && i < n_threads; i++) {
+		err = visit_samples(g, i, fah_merge_count, g->merge);
+		fah_merge_thread_counted(g->merge);
+		if (err == 0)
+			err = fah_spans_states(g->stacks, i, fah_merge_count, g->states);
+		fah_merge_thread_counted(g->states);
+	}
+	if (err == 0)
+		err = fah_merge_choose(g->merge);
+	if (err == 0)
+		err = fah_merge_choose(g->states);
+	if (err == 0)
+		fah_merge_note(g->merge, g->states, "gecko", g->out);
+	return err;
+}
+
+static int prepare(struct gecko *g, size_t n_threads)
+{
+	int err = count_all(g, n_threads);
+
 	g->frames = fah_stacks_frames(g->stacks, &g->n_frames);
 	g->paths = fah_stacks_paths(g->stacks, &g->n_paths);
 	if (err == 0)
@@ -413,6 +455,9 @@ static void release(struct gecko *g)
 	fah_strmap_release(&g->files);
 	free(g->source);
 	free(g->file_names);
+	fah_merge_free(g->merge);
+	fah_merge_free(g->states);
+	free(g->kept);
 }
 
 static int write_gecko(struct fah_out *out, struct fah_stacks *stacks)

@@ -16,6 +16,17 @@ void fah_out_init(struct fah_out *out, FILE *f)
 	out->len = 0;
 	out->written = 0;
 	out->error = 0;
+	out->note[0] = 0;
+}
+
+void fah_out_note(struct fah_out *out, const char *fmt, ...)
+{
+	size_t len = strlen(out->note);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(out->note + len, sizeof(out->note) - len, fmt, ap);
+	va_end(ap);
 }
 
 static void hand_on(struct fah_out *out, const void *data, size_t len)

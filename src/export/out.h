@@ -18,6 +18,7 @@ struct fah_out {
 	size_t len;
 	uint64_t written; /* bytes handed on to f */
 	int error;	  /* errno of the first failure; 0: none */
+	char note[256];	  /* for people: what is not as it was recorded; usually empty */
 	char buf[FAH_OUT_SIZE];
 };
 
@@ -53,6 +54,8 @@ void fah_out_addf(struct fah_out *out, const char *fmt, ...) __attribute__((form
 void fah_out_u64(struct fah_out *out, uint64_t v);
 /* Seconds as a decimal number with nine places, trailing zeros left out. Negative: 0. */
 void fah_out_seconds(struct fah_out *out, double s);
+/* More of the note; what has no room is cut. */
+void fah_out_note(struct fah_out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A JSON string, with its quotes. Bytes that are no UTF-8 become U+FFFD. NULL: null. */
 void fah_out_json(struct fah_out *out, const char *s);
 

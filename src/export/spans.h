@@ -16,6 +16,8 @@ struct fah_span {
 	uint32_t path;		   /* of the view; 0 of states */
 	uint32_t reason;	   /* of a wait: enum fah_wait */
 	bool is_wait;
+	uint64_t cpu_ns; /* these two for formats that make spans of their own: 0 of those here */
+	double seconds;
 };
 typedef void fah_span_fn(void *context, const struct fah_span *span);
 

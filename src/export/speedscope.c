@@ -13,6 +13,7 @@
  * few.
  */
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "base/strbuf.h"
 #include "core/err.h"
 #include "export/export.h"
@@ -57,6 +58,7 @@ struct scope {
 	double rest;	   /* what rounding left */
 	uint64_t *weights; /* of the stacks that were written of this profile */
 	size_t runs, cap_weights;
+	size_t largest; /* window of all threads */
 	bool failed;
 };
 
@@ -257,6 +259,8 @@ static int choose_window(struct scope *s, uint32_t thread)
 	for (s->window = WINDOW_FIRST; i < WINDOWS - 1; i++, s->window *= WINDOW_STEP)
 		if (c.runs[i] <= (most < STACKS_MIN ? STACKS_MIN : most))
 			break;
+	if (s->window > s->largest)
+		s->largest = s->window;
 	fah_stacks_paths(s->stacks, &n); /* all are known now */
 	free(s->stamps);
 	free(s->places);
@@ -393,6 +397,12 @@ static int write_speedscope(struct fah_out *out, struct fah_stacks *stacks)
 	if (err == 0)
 		write_frames(&s);
 	fah_out_adds(out, "]}}\n");
+	if (s.largest)
+		fah_out_note(out,
+			     "speedscope: more than %s samples, which it does not open: those of "
+			     "one stack are added up within windows of up to %s samples; sums stay "
+			     "exact. --only FUNC shows less, -f jsonl every sample",
+			     fah_num_count(STACKS_MAX).s, fah_num_count(s.largest).s);
 	fah_strbuf_release(&s.texts);
 	fah_strbuf_release(&s.scratch);
 	free(s.by_path);

@@ -60,7 +60,7 @@ const struct fah_export *fah_export_of_path(const char *path)
 FAH_DEFINE_FREEP(struct fah_stacks *, fah_stacks_free)
 
 int fah_export_write(const struct fah_export *format, struct fah_profile *p,
-		     const struct fah_view *view, FILE *f)
+		     const struct fah_view *view, FILE *f, struct fah_strbuf *note)
 {
 	_cleanup_(fah_stacks_freep) struct fah_stacks *stacks = NULL;
 	_cleanup_(fah_freep) struct fah_out *out = malloc(sizeof(*out));
@@ -72,5 +72,7 @@ int fah_export_write(const struct fah_export *format, struct fah_profile *p,
 	err = format->write(out, stacks);
 	if (err < 0 && err != FAH_ERR_SYS)
 		return err;
+	if (note)
+		fah_strbuf_adds(note, out->note);
 	return fah_out_finish(out);
 }

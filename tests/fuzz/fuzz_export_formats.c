@@ -17,7 +17,7 @@ static void write_format(const struct fah_export *format, struct fah_profile *p,
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
 
-	fah_export_write(format, p, view, out);
+	fah_export_write(format, p, view, out, NULL);
 	fclose(out);
 	for (size_t i = 0; i < n && !format->binary; i++)
 		if ((unsigned char)text[i] < 0x20 && text[i] != '\n' && text[i] != '\t')
