@@ -1,12 +1,10 @@
 /* cmd_flame.c - the flame graph of a capture, in the terminal or as a picture. */
 #include "base/cleanup.h"
-#include "base/term.h"
+#include "cli/calls.h"
 #include "cli/export.h"
-#include "core/err.h"
 #include "report/flame.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #define ROWS_DEFAULT 60
 
@@ -20,34 +18,22 @@ static const struct fah_option options[] = {
 	{0},
 };
 
-FAH_DEFINE_FREEP(struct fah_calltree *, fah_calltree_free)
-FAH_DEFINE_FREEP(struct fah_stacks *, fah_stacks_free)
-
-static int draw(const struct fah_opened *opened, const struct fah_view *view, uint32_t rows)
-{
-	_cleanup_(fah_stacks_freep) struct fah_stacks *stacks = NULL;
-	_cleanup_(fah_calltree_freep) struct fah_calltree *tree = NULL;
-	struct fah_report_options o = {
-		.width = fah_term_width(STDOUT_FILENO),
-		.colour = fah_term_color(STDOUT_FILENO),
-		.utf8 = fah_term_utf8(),
-	};
-	int err = fah_stacks_new(opened->profile, view, &stacks);
-
-	if (err == FAH_ERR_USAGE)
-		return fah_fail_only(view);
-	if (err == 0)
-		err = fah_calltree_new(stacks, true, &tree);
-	if (err == 0)
-		err = fah_report_flame(stdout, opened->profile, tree, rows, &o);
-	return err < 0 ? fah_fail_err(err, "flame: %s", opened->path) : FAH_STATUS_OK;
-}
-
 struct wanted {
 	const char *out;
 	struct fah_view view;
 	uint32_t rows;
 };
+
+static int draw(const struct wanted *w, const char *path)
+{
+	_cleanup_(fah_calls_release) struct fah_calls calls = {0};
+	int err, status = fah_open_calls(&calls, "flame", path, &w->view, true);
+
+	if (status != FAH_STATUS_OK)
+		return status;
+	err = fah_report_flame(stdout, calls.opened.profile, calls.tree, w->rows, &calls.terminal);
+	return err < 0 ? fah_fail_err(err, "flame: %s", calls.opened.path) : FAH_STATUS_OK;
+}
 
 static int take_option(void *ctx, int option, const char *value)
 {
@@ -71,11 +57,12 @@ static int cmd_flame(const struct fah_command *cmd, int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (!w.out)
+		return draw(&w, path);
 	status = fah_open_capture(&opened, "flame", path);
 	if (status != FAH_STATUS_OK)
 		return status;
-	return w.out ? fah_export_to(&opened, fah_export_find("svg"), &w.view, w.out, stderr)
-		     : draw(&opened, &w.view, w.rows);
+	return fah_export_to(&opened, fah_export_find("svg"), &w.view, w.out, stderr);
 }
 
 static const char *const examples[] = {

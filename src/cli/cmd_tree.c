@@ -1,15 +1,10 @@
 /* cmd_tree.c - the call tree of a capture, in the terminal or as JSON. */
 #include "base/cleanup.h"
-#include "base/term.h"
-#include "cli/cli.h"
+#include "cli/calls.h"
 #include "cli/export.h"
-#include "core/err.h"
-#include "model/calltree.h"
 #include "report/calls.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define MIN_DEFAULT 0.01
 #define DEPTH_DEFAULT 100
@@ -25,9 +20,6 @@ static const struct fah_option options[] = {
 	{0},
 };
 
-FAH_DEFINE_FREEP(struct fah_calltree *, fah_calltree_free)
-FAH_DEFINE_FREEP(struct fah_stacks *, fah_stacks_free)
-
 struct wanted {
 	const char *path;
 	struct fah_calls_options calls;
@@ -37,27 +29,16 @@ struct wanted {
 
 static int show(const struct wanted *w)
 {
-	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
-	_cleanup_(fah_stacks_freep) struct fah_stacks *stacks = NULL;
-	_cleanup_(fah_calltree_freep) struct fah_calltree *tree = NULL;
-	struct fah_report_options o = {
-		.width = fah_term_width(STDOUT_FILENO),
-		.colour = fah_term_color(STDOUT_FILENO),
-		.utf8 = fah_term_utf8(),
-	};
-	int status = fah_open_capture(&opened, "tree", w->path), err;
+	_cleanup_(fah_calls_release) struct fah_calls calls = {0};
+	struct fah_profile *p;
+	int err, status = fah_open_calls(&calls, "tree", w->path, &w->view, false);
 
 	if (status != FAH_STATUS_OK)
 		return status;
-	err = fah_stacks_new(opened.profile, &w->view, &stacks);
-	if (err == FAH_ERR_USAGE)
-		return fah_fail_only(&w->view);
-	if (err == 0)
-		err = fah_calltree_new(stacks, false, &tree);
-	if (err == 0)
-		err = w->json ? fah_report_calls_json(stdout, opened.profile, tree)
-			      : fah_report_calls(stdout, opened.profile, tree, &w->calls, &o);
-	return err < 0 ? fah_fail_err(err, "tree: %s", opened.path) : FAH_STATUS_OK;
+	p = calls.opened.profile;
+	err = w->json ? fah_report_calls_json(stdout, p, calls.tree)
+		      : fah_report_calls(stdout, p, calls.tree, &w->calls, &calls.terminal);
+	return err < 0 ? fah_fail_err(err, "tree: %s", calls.opened.path) : FAH_STATUS_OK;
 }
 
 static int take_option(void *ctx, int option, const char *value)

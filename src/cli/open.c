@@ -35,21 +35,34 @@ static char *capture_path(const char *argument)
 	return path;
 }
 
+char *fah_find_capture(const char *argument)
+{
+	char *path = capture_path(argument);
+
+	if (path)
+		fah_recover(path);
+	return path;
+}
+
+int fah_fail_capture(int err, const char *command, const char *argument, const char *path)
+{
+	if (err == FAH_ERR_SYS && errno == ENOENT && strlen(path) > strlen(argument))
+		return fah_fail("%s: %s: there is no profile.fah in this folder", command,
+				argument);
+	return fah_fail_err(err, "%s: %s", command, path);
+}
+
 int fah_open_capture(struct fah_opened *ret, const char *command, const char *argument)
 {
 	int err;
 
-	*ret = (struct fah_opened){.path = capture_path(argument)};
+	*ret = (struct fah_opened){.path = fah_find_capture(argument)};
 	if (!ret->path)
 		return fah_fail_err(FAH_ERR_NOMEM, "%s", command);
-	fah_recover(ret->path);
 	err = fah_reader_new(ret->path, &ret->reader);
-	if (err == FAH_ERR_SYS && errno == ENOENT && strlen(ret->path) > strlen(argument))
-		return fah_fail("%s: %s: there is no profile.fah in this folder", command,
-				argument);
 	if (err == 0)
 		err = fah_profile_load_moments(ret->reader, &ret->profile);
-	return err < 0 ? fah_fail_err(err, "%s: %s", command, ret->path) : 0;
+	return err < 0 ? fah_fail_capture(err, command, argument, ret->path) : 0;
 }
 
 void fah_opened_release(struct fah_opened *o)

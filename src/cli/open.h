@@ -4,6 +4,14 @@
 
 #include "model/profile.h"
 
+/*
+ * The capture that an argument means, with what a killed profiler left behind added to it. NULL: no
+ * memory; the caller frees it. It need not be there.
+ */
+char *fah_find_capture(const char *argument);
+/* The line for a capture that cannot be read (err, with errno); the exit status. */
+int fah_fail_capture(int err, const char *command, const char *argument, const char *path);
+
 struct fah_opened {
 	char *path; /* of the capture itself */
 	struct fah_reader *reader;

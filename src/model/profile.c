@@ -39,6 +39,13 @@ const char *fah_profile_meta(const struct fah_profile *p, const char *key)
 	return NULL;
 }
 
+uint64_t fah_profile_count(const struct fah_profile *p, const char *key)
+{
+	const char *text = fah_profile_meta(p, key);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
 const struct fah_process *fah_profile_processes(const struct fah_profile *p, size_t *ret_n)
 {
 	*ret_n = p->n_processes;

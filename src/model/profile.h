@@ -149,6 +149,8 @@ struct fah_totals {
 
 const struct fah_totals *fah_profile_totals(const struct fah_profile *p);
 const char *fah_profile_meta(const struct fah_profile *p, const char *key); /* NULL: not there */
+uint64_t fah_profile_count(const struct fah_profile *p,
+			   const char *key); /* of META; 0: not there */
 const struct fah_process *fah_profile_processes(const struct fah_profile *p, size_t *ret_n);
 const struct fah_thread *fah_profile_threads(const struct fah_profile *p, size_t *ret_n);
 /* In the order of their first records. */

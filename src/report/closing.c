@@ -300,8 +300,7 @@ static const char *signal_name(int sig)
 /* Daemons and the like: what they did after the run is not missing by mistake. */
 static void say_outlived(struct fah_text *t, const struct fah_profile *p)
 {
-	const char *text = fah_profile_meta(p, "outlived");
-	uint64_t n = text ? strtoull(text, NULL, 10) : 0;
+	uint64_t n = fah_profile_count(p, "outlived");
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 
 	if (!n)
@@ -315,8 +314,7 @@ static void say_outlived(struct fah_text *t, const struct fah_profile *p)
 
 static void say_unrecorded(struct fah_text *t, const struct fah_profile *p)
 {
-	const char *text = fah_profile_meta(p, "unrecorded");
-	uint64_t n = text ? strtoull(text, NULL, 10) : 0;
+	uint64_t n = fah_profile_count(p, "unrecorded");
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 
 	if (!n)

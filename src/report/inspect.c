@@ -83,14 +83,10 @@ static void say_command(struct fah_strbuf *out, const struct fah_profile *p)
 
 static void say_start(struct fah_strbuf *out, const struct fah_profile *p)
 {
-	const char *value = fah_profile_meta(p, "start_real_ns");
+	time_t t = (time_t)(fah_profile_count(p, "start_real_ns") / 1000000000u);
 	struct tm tm;
-	time_t t;
 
-	if (!value)
-		return;
-	t = (time_t)(strtoull(value, NULL, 10) / 1000000000u);
-	if (gmtime_r(&t, &tm))
+	if (fah_profile_meta(p, "start_real_ns") && gmtime_r(&t, &tm))
 		fah_strbuf_addf(out, LABEL "%04d-%02d-%02d %02d:%02d:%02d UTC\n", "Started",
 				tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
 				tm.tm_sec);

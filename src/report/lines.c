@@ -245,7 +245,6 @@ static const char *source_path(const struct fah_report_options *o, const struct 
 static int put_file(struct fah_text *t, const struct fah_profile *p,
 		    const struct fah_file_cost *file, int cells)
 {
-	const char *start = fah_profile_meta(p, "start_real_ns");
 	double wall_s = fah_profile_totals(p)->wall_s, seconds = fah_times_sum(&file->times);
 	struct table tb = {.t = t, .cells = cells, .number = NUMBER_MIN, .wall_s = wall_s};
 	struct fah_source source;
@@ -253,7 +252,7 @@ static int put_file(struct fah_text *t, const struct fah_profile *p,
 	int room, err;
 
 	err = fah_source_init(&source, source_path(t->o, file),
-			      start ? strtoull(start, NULL, 10) : 0);
+			      fah_profile_count(p, "start_real_ns"));
 	if (err < 0)
 		return err;
 	for (size_t i = 0; i < file->n_lines; i++) {

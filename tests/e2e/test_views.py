@@ -83,11 +83,15 @@ def test_what_a_capture_may_be(captured, tmp_path):
     whole = view(tmp_path, "tree", captured).out
     assert "inner" in whole
     assert view(tmp_path, "tree", captured / "profile.fah").out == whole
+    said = view(tmp_path, "inspect", captured)
+    assert said.status == 0 and said.out == view(tmp_path, "inspect", captured / "profile.fah").out
+    assert "chain.py" in said.out, said
     data = (captured / "profile.fah").read_bytes()
     (tmp_path / "cut.fah.partial").write_bytes(data[: len(data) * 2 // 3])
     for name in ("cut.fah.partial", "cut.fah"):
         cut = view(tmp_path, "tree", name)
         assert cut.status == 0 and "The capture has no end" in cut.out, cut
+        assert view(tmp_path, "inspect", name).status == 0
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "profile.fah.partial").write_bytes(data[: len(data) * 2 // 3])
     assert view(tmp_path, "tree", "run").out == view(tmp_path, "tree", "cut.fah").out
@@ -109,9 +113,11 @@ def test_what_a_capture_may_be(captured, tmp_path):
 def test_refusals(program, tmp_path, args, words):
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.fah").write_text("this is a text\n")
-    result = view(tmp_path, "tree", *args)
-    assert result.status == 2 and result.stdout == b"", result
-    assert words in result.err and result.err.count("\n") == 1, result
+    commands = ["tree"] if any(arg.startswith("-") for arg in args) else ["tree", "flame", "inspect"]
+    for command in commands:
+        result = view(tmp_path, command, *args)
+        assert result.status == 2 and result.stdout == b"", result
+        assert words in result.err and result.err.count("\n") == 1, result
 
 
 def test_terminals(captured, tmp_path):
