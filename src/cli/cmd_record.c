@@ -36,7 +36,6 @@ enum {
 	OPT_KEEP,
 	OPT_BUDGET,
 	OPT_QUIET,
-	OPT_SUBPROCESSES,
 	OPT_PID,
 };
 
@@ -54,7 +53,6 @@ static const struct fah_option options[] = {
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
 	 "what profiling may cost, in percent of a core: lowers the rate where it must"},
 	{OPT_QUIET, "quiet", "q", NULL, "nothing of ours on stderr but errors"},
-	{OPT_SUBPROCESSES, "subprocesses", "s", NULL, "children too: they always are"},
 	FAH_VIEW_OPTIONS,
 	{OPT_PID, "pid", "p", "PID", "attach to a running process: not yet"},
 	{0},
@@ -300,11 +298,13 @@ const struct fah_command fah_cmd_record = {
 	.description =
 		"Runs any command and samples all Python processes in it while they run: Python, "
 		"native and system code, and what threads wait for. The options are those of "
-		"py-spy record.\n\n"
+		"py-spy record, but for one thing: children are always recorded and shown, also "
+		"without -s, which tells processes apart.\n\n"
 		"The result is a capture, for every view and export later; with --format, or a "
 		"FILE whose name ends as a format's files do, an export, and the capture only with "
-		"--keep. Native frames, waiting and threads are always recorded: -n, -t, -g, -i, "
-		"-F and --only say what an export shows.\n\n"
+		"--keep. Native frames, waiting, threads and processes are always recorded: -n, "
+		"-t, "
+		"-s, -g, -i, -F and --only say what an export shows.\n\n"
 		"The command keeps its input, output, signals and exit status; nothing of ours is "
 		"printed to stdout. On a terminal a line on stderr says how it goes.\n\n"
 		"Ctrl-C ends the recording and writes it; the program gets it too, and ends or "

@@ -16,6 +16,8 @@ bool fah_view_option(struct fah_view *view, int option, const char *value)
 		return view->native = true;
 	case FAH_OPT_THREADS:
 		return view->threads = true;
+	case FAH_OPT_SUBPROCESSES:
+		return view->processes = true;
 	case FAH_OPT_GIL:
 		return view->gil = true;
 	case FAH_OPT_IDLE:

@@ -16,12 +16,15 @@ enum {
 	FAH_OPT_ONLY,
 	FAH_OPT_BUSY,
 	FAH_OPT_LINES,
+	FAH_OPT_SUBPROCESSES,
 };
 /* clang-format off */
 #define FAH_VIEW_FRAMES \
 	{FAH_OPT_NATIVE, "native", "n", NULL, "show native frames, between Python's"}, \
 	{FAH_OPT_THREADS, "threads", "t", NULL, \
 	 "stacks begin with their thread, which then has its own time"}, \
+	{FAH_OPT_SUBPROCESSES, "subprocesses", "s", NULL, \
+	 "stacks begin with their process; children are shown without it too"}, \
 	{FAH_OPT_GIL, "gil", "g", NULL, "only where the thread held the interpreter's lock"}, \
 	{FAH_OPT_ONLY, "only", NULL, "FUNC", \
 	 "only what runs below this function: name, Class.name, file.py:name"}

@@ -64,6 +64,7 @@ static void write_meta(struct writer *w)
 	put_bool(w->out, "complete", t->complete);
 	put_bool(w->out, "native", view->native);
 	put_bool(w->out, "threads", view->threads);
+	put_bool(w->out, "processes", view->processes);
 	put_bool(w->out, "gil", view->gil);
 	put_bool(w->out, "idle", view->idle);
 	put_bool(w->out, "lines", view->lines);

@@ -101,15 +101,25 @@ static uint32_t find_path(struct fah_stacks *s, uint32_t node)
 	return c.path;
 }
 
+/* Whether stacks of this thread begin as those of the one before. */
+static bool same_root(const struct fah_stacks *s, uint32_t thread)
+{
+	const struct fah_thread *threads = s->p->threads;
+
+	if (s->view.threads)
+		return s->thread == thread;
+	return !s->view.processes || threads[s->thread].process == threads[thread].process;
+}
+
 /* Node 0, the root of all, is always known. */
 static void begin_thread(struct fah_stacks *s, uint32_t thread)
 {
-	if (s->stamp && (!s->view.threads || s->thread == thread))
+	if (s->stamp && same_root(s, thread))
 		return;
 	s->thread = thread;
 	s->stamp++;
 	s->root = 0;
-	if (s->view.threads && s->p->n_processes > 1)
+	if ((s->view.threads || s->view.processes) && s->p->n_processes > 1)
 		s->root = step(s, 0, fah_frames_process(&s->frames, s->p->threads[thread].process));
 	if (s->view.threads)
 		s->root = step(s, s->root, fah_frames_thread(&s->frames, thread));

@@ -15,9 +15,10 @@ struct fah_view {
 	bool native; /* native frames and the interpreter's own work are shown; else what they do is
 			the Python frame's that called them */
 	bool threads; /* a stack begins with its thread, and its process where there are several */
-	bool gil;     /* only samples in which the thread held the interpreter's lock; see below */
-	bool idle;    /* waits as well, each with a last frame that names its reason */
-	bool lines;   /* frames are told apart by line; else by function */
+	bool processes; /* a stack begins with its process where there are several */
+	bool gil;   /* only samples in which the thread held the interpreter's lock; see below */
+	bool idle;  /* waits as well, each with a last frame that names its reason */
+	bool lines; /* frames are told apart by line; else by function */
 	const char *only; /* a function: only what runs below it, and stacks begin there; borrowed,
 			     NULL: everything. "name", "Class.name" or "file.py:name" */
 };

@@ -300,6 +300,17 @@ def test_an_export_with_its_capture(program, system_python, tmp_path):
     assert sorted(os.listdir(str(tmp_path / "out.d"))) == ["x.fah", "x.folded"]
 
 
+def test_children_are_told_apart_where_asked(program, system_python, tmp_path):
+    words = ["-c", "import subprocess, sys; subprocess.run([sys.executable] + sys.argv[1:])"]
+    words += [spin(tmp_path), "0.3"]
+    result = record(system_python, words, tmp_path, ["-o", "x.folded", "-s", "-F", "--keep"])
+    assert result.status == 0 and "2 processes" in result.err, result
+    roots = [chain for chain in chains((tmp_path / "x.folded").read_text()) if "work" in chain]
+    assert roots and all(re.fullmatch(r"process \d+", chain[0]) for chain in roots), roots
+    plain = tool.run([str(BINARY), "export", "x.fah", "-f", "folded", "-F"], tmp_path)
+    assert any(chain[:2] == ("<module>", "work") for chain in chains(plain.out)), plain
+
+
 def test_an_export_named_by_us(program, system_python, tmp_path):
     result = record(system_python, [spin(tmp_path), "0.3"], tmp_path, ["-f", "folded", "-q"])
     assert (result.status, result.err) == (0, ""), result

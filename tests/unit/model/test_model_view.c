@@ -220,6 +220,50 @@ static void views_show(void **state)
 	drop(&f);
 }
 
+/* A parent and its child, in one function each and in one that both have. */
+static void processes_apart(void **state)
+{
+	uint32_t main_, child, both, t;
+	struct fixture f;
+	struct build *b = &f.b;
+
+	(void)state;
+	build_begin(b);
+	fah_writer_meta(b->w, "root", "/home/me/project");
+	main_ = build_function(b, "main.py", "<module>", "<module>", 1);
+	child = build_function(b, "main.py", "child", "child", 10);
+	both = build_function(b, "main.py", "both", "both", 20);
+	for (uint32_t i = 0; i < 3; i++) { /* the last two: threads of one process */
+		uint32_t process = i < 2 ? build_process(b, 10 + i, 0) : 2;
+		uint32_t top = fah_writer_node(b->w, 0, i ? child : main_, 5);
+		uint32_t node = fah_writer_node(b->w, top, both, 21);
+
+		t = build_thread(b, process, 10 + i, 1000 * i);
+		for (int k = 1; k <= 250; k++)
+			fah_writer_sample(b->w, t, MS(1000 * i + 4 * k), MS(4), FAH_IN_PYTHON,
+					  k > 50 ? node : top);
+		fah_writer_thread_end(b->w, t, MS(1000 * i + 1000), MS(1000));
+		if (i != 1)
+			build_process_end(b, process, 1000 * i + 1000, 1000);
+	}
+	f.p = build_load_moments(b, 3000, 3000, &f.reader);
+	SHOWS(VIEW(.lines = false), "<module> (main.py)", "0.2",
+	      "<module> (main.py);both (main.py)", "0.8", "child (main.py)", "0.4",
+	      "child (main.py);both (main.py)", "1.6");
+	SHOWS(VIEW(.processes = true), "process 10 (python3 advanced.py);<module> (main.py)", "0.2",
+	      "process 10 (python3 advanced.py);<module> (main.py);both (main.py)", "0.8",
+	      "process 11 (python3 advanced.py);child (main.py)", "0.4",
+	      "process 11 (python3 advanced.py);child (main.py);both (main.py)", "1.6");
+	SHOWS(VIEW(.processes = true, .only = "both"),
+	      "process 10 (python3 advanced.py);both (main.py)", "0.8",
+	      "process 11 (python3 advanced.py);both (main.py)", "1.6");
+	drop(&f);
+	make(&f, false); /* where there is one, it is not named */
+	SHOWS(VIEW(.processes = true, .only = "builtin_sorted"),
+	      "builtin_sorted (libpython3.so);Job.sorted.<locals>.key (pkg/job.py)", "1.45");
+	drop(&f);
+}
+
 static void part_of_the_run(void **state)
 {
 	struct fah_view view = {.only = "work"};
@@ -250,6 +294,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(moments_add_up),
 		cmocka_unit_test(views_show),
+		cmocka_unit_test(processes_apart),
 		cmocka_unit_test(part_of_the_run),
 	};
 
