@@ -24,10 +24,24 @@ def rate(hz):
     return {"FIXINGAHOLE_TEST_HZ": str(hz)} if hz else {}
 
 
+ALONE = {}
+
+
+def said_alone(python, words, cwd, env=None, **rest):
+    """What a program says without us: for another rate it need not be run again."""
+    key = (python.name, tuple(words), tuple(sorted((env or {}).items())))
+    if key not in ALONE:
+        ALONE[key] = plain(python, words, cwd, env=env, **rest)
+    return ALONE[key]
+
+
 def unharmed(python, name, cwd, *args, hz=None, env=None, **rest):
     """That program of tests/targets/harm, plain and profiled."""
     both = dict(env or {}, PYTHONWARNINGS="ignore")
-    return same(python, [str(HARM / name)] + list(args), cwd, env=dict(both, **rate(hz)), **rest)
+    words = [str(HARM / name)] + list(args)
+    if not rest:
+        rest = {"expected": said_alone(python, words, cwd, both)}
+    return same(python, words, cwd, env=dict(both, **rate(hz)), **rest)
 
 
 def limited(words, python, name, cwd, *args):
@@ -81,7 +95,8 @@ def test_arguments_at_the_limit(program, local_python, tmp_path):
 @pytest.mark.parametrize("size", ["4096", "8192", "65536"])
 def test_alternate_stack(program, some_python, size, tmp_path):
     """faulthandler sets one of 8 kB, in the middle of the heap."""
-    result = unharmed(some_python, "altstack.py", tmp_path, size)
+    expected = plain(some_python, [str(HARM / "altstack.py"), size, "0"], tmp_path)
+    result = unharmed(some_python, "altstack.py", tmp_path, size, "0.3", expected=expected)
     assert result.out == "0\nlives\n"
     assert capture.read(capture_of(result)).samples
 
@@ -172,10 +187,8 @@ def test_own_timers(program, some_python, tmp_path):
 def test_faulthandler(program, some_python, what, hz, tmp_path):
     args = [str(HARM / "faults.py"), what]
     texts = []
-    for result in (
-        plain(some_python, args, tmp_path, preexec_fn=no_core),
-        profile(some_python, args, tmp_path, hz=hz, preexec_fn=no_core),
-    ):
+    alone = said_alone(some_python, args, tmp_path, preexec_fn=no_core)
+    for result in (alone, profile(some_python, args, tmp_path, hz=hz, preexec_fn=no_core)):
         texts.append((result.status, result.out, re.sub("0x[0-9a-f]+", "ADDRESS", result.err)))
     if what == "overflow" and some_python.version >= (3, 12):
         # an exception raised so near the end that what it prints differs from run to run
@@ -211,29 +224,31 @@ def pip_of(python, top):
 
 
 @pytest.fixture(scope="session")
-def wheels(tmp_path_factory):
-    """A folder with that package for that Python; where PyPI has none, the test says so. Workers that
-    run side by side share them."""
-    top = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        top = top.parent / ("wheels-" + os.environ["PYTEST_XDIST_TESTRUNUID"])
-    top.mkdir(exist_ok=True)
+def wheels():
+    """A folder with that package for that Python, once for all runs; where PyPI has none, the test says
+    so. Workers that run side by side share them."""
+    top = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "fixingahole" / "wheels"
+    top.mkdir(parents=True, exist_ok=True)
+    failed = {}  # it may be the network: the next run asks again
 
     def get(python, package):
         if python.foreign:
             pytest.skip("SKIP: %s: no pip in %s" % (package, python.root))
         folder = top / ("%s-%s" % (package, python.name))
-        log = folder.with_suffix(".log")
         with open(str(top / (python.name + ".lock")), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not log.exists():
+            if not folder.is_dir() and folder not in failed:
                 options = "install -q --disable-pip-version-check --only-binary :all: --target"
-                with open(str(log), "wb") as said:
-                    command = pip_of(python, top) + options.split() + [str(folder), package]
-                    if subprocess.call(command, stdout=said, stderr=said) != 0:
-                        shutil.rmtree(str(folder), ignore_errors=True)
-        if not folder.is_dir():
-            pytest.skip("SKIP: no %s for %s:\n%s" % (package, python.name, log.read_text()))
+                half = str(folder) + ".half"
+                shutil.rmtree(half, ignore_errors=True)
+                command = pip_of(python, top) + options.split() + [half, package]
+                done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                if done.returncode == 0:
+                    os.rename(half, str(folder))
+                else:
+                    failed[folder] = done.stdout.decode("utf-8", "replace")
+        if folder in failed:
+            pytest.skip("SKIP: no %s for %s:\n%s" % (package, python.name, failed[folder]))
         return str(folder)
 
     return get
@@ -242,7 +257,9 @@ def wheels(tmp_path_factory):
 @RATES
 def test_greenlets(program, local_python, wheels, hz, tmp_path):
     path = wheels(local_python, "greenlet")
-    result = unharmed(local_python, "greenlets.py", tmp_path, hz=hz, env={"PYTHONPATH": path})
+    env = {"PYTHONPATH": path}
+    expected = plain(local_python, [str(HARM / "greenlets.py"), "0"], tmp_path, env=env)
+    result = unharmed(local_python, "greenlets.py", tmp_path, "1", hz=hz, env=env, expected=expected)
     it = capture.read(capture_of(result)).of_python()
     found = set()
     for _, _, _, _, node in it.samples:

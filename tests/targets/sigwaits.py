@@ -19,7 +19,7 @@ QUICK = sys.argv[1:] == ["quick"]
 
 def burn():
     """Some of the profiler's periods; `quick`, for who only wants to know what is printed: none."""
-    return sum(i & 3 for i in range(100 if QUICK else 250000))
+    return sum(i & 3 for i in range(100 if QUICK else 120000))
 
 
 def block(*signals):

@@ -1,4 +1,4 @@
-"""altstack.py BYTES: an alternate signal stack of that size, with pages below it that kill."""
+"""altstack.py BYTES SECONDS: an alternate signal stack of that size for twice as long, with pages below it that kill."""
 
 import ctypes
 import sys
@@ -20,8 +20,8 @@ size = int(sys.argv[1])
 base = libc.mmap(None, GUARD + size, 3, 0x22, -1, 0)
 libc.mprotect(base, GUARD, 0)
 print(libc.sigaltstack(ctypes.byref(Stack(base + GUARD, 0, size)), None))
-burn(0.3)
+burn(float(sys.argv[2]))
 import decimal, sqlite3  # noqa: E401,F401,E402  (other code: whoever knows it has to look again)
 
-burn(0.3)
+burn(float(sys.argv[2]))
 print("lives")

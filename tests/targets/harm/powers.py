@@ -38,7 +38,7 @@ def command(*args):
 burn(0.05)
 globals()[sys.argv[1]]()
 burn(0.1)
-threads = [threading.Thread(target=burn, args=(0.02,)) for _ in range(40)]
+threads = [threading.Thread(target=burn, args=(0.02,)) for _ in range(20)]
 for thread in threads:
     thread.start()
 for thread in threads:
