@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define FAH_TABLE_MAGIC "FAHunwnd"
-#define FAH_TABLE_VERSION 1
+#define FAH_TABLE_VERSION 2
 #define FAH_TABLE_KEY_MAX 64
 #define FAH_TABLE_RULES_MAX 65536
 

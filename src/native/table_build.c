@@ -7,7 +7,9 @@
 #include "base/map.h"
 #include "core/err.h"
 #include "native/code.h"
+#include "native/eh_return.h"
 #include "native/ehframe.h"
+#include "native/regs.h"
 #include "native/symbols.h"
 
 #include <string.h>
@@ -134,6 +136,48 @@ static void add_gap(struct rows *rows, const struct fah_elf *elf, const struct f
 	}
 }
 
+/*
+ * The rows from `before` on are those of the function at start: where it writes over what it has
+ * saved of its caller, they become rows without a rule, up to where its usual rule holds again.
+ */
+static void leave_out_unsure(struct rows *rows, uint32_t before, const struct fah_elf *elf,
+			     uint64_t start)
+{
+	_cleanup_(fah_freep) uint8_t *code = NULL;
+	_cleanup_(fah_freep) struct fah_row *copy = NULL;
+	uint32_t n = rows->n > before ? rows->n - before : 0, at = 0,
+		 sure = (uint32_t)(start - rows->base);
+	bool out = false;
+
+	while (at < n && !fah_eh_return_is(&rows->rules[rows->rows[before + at].rule]))
+		at++;
+	if (at == n)
+		return;
+	copy = malloc(n * sizeof(*copy));
+	if (!copy) {
+		rows->failed = true;
+		return;
+	}
+	memcpy(copy, rows->rows + before, n * sizeof(*copy));
+	if (fah_elf_read_at(elf, start, copy[at].pc - sure, &code) == 0)
+		sure += (uint32_t)fah_eh_return_sure(code, copy[at].pc - sure);
+	rows->n = before;
+	for (uint32_t i = 0; i < n; i++) {
+		struct fah_rule rule = rows->rules[copy[i].rule];
+
+		if (!out && copy[i].pc >= sure) {
+			rows_add(rows, rows->base + sure, &none);
+			out = true;
+		}
+		if (i > at && rule.cfa == FAH_CFA_REG && rule.reg == FAH_REG_FP) {
+			out = false;
+			sure = UINT32_MAX;
+		}
+		if (!out)
+			rows_add(rows, rows->base + copy[i].pc, &rule);
+	}
+}
+
 static int add_functions(struct rows *rows, const struct fah_elf *elf, const struct fah_ehframe *eh,
 			 const struct fah_symbols *syms, struct fah_build_stats *stats)
 {
@@ -161,6 +205,8 @@ static int add_functions(struct rows *rows, const struct fah_elf *elf, const str
 			stats->bad++;
 			rows->n = before;
 			rows_add(rows, fde->start, &none);
+		} else {
+			leave_out_unsure(rows, before, elf, fde->start);
 		}
 		rows->limit = UINT64_MAX;
 	}

@@ -85,6 +85,8 @@ def check(tool, path):
             have = rule_at(pc)
             compared += 1
             expressions += want == (None, None)
+            if have[0] == "none" and any(row[1].startswith("rcx") for row in rows):
+                continue  # eh_return.h: what it has saved of its caller is overwritten from some point on
             if any(w is not None and w != h for w, h in zip(want, have)):
                 different += 1
                 if different <= 10:

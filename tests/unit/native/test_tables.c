@@ -13,6 +13,7 @@
 #include "core/err.h"
 #include "native/cfi.h"
 #include "native/code.h"
+#include "native/eh_return.h"
 #include "native/symbols.h"
 #include "native/table_file.h"
 #include "native/unwind.h"
@@ -618,6 +619,49 @@ static void test_modules(void **state)
 	assert_null(fah_unwind_modules_find(&block.mods, 0x10000));
 }
 
+/* Functions that go on elsewhere: sure up to the call before the last. */
+static void test_eh_return(void **state)
+{
+	/* push %rbp; call; call *%rax; nop; call; mov %rax,%rcx */
+	static const uint8_t code[] = {0x55, 0xe8, 1, 2, 3, 4,	  0xff, 0xd0, 0x90,
+				       0xe8, 0xe8, 0, 0, 0, 0x48, 0x89, 0xc1};
+	static const struct fah_rule usual = {.cfa = FAH_CFA_REG, .reg = 6, .off = 16},
+				     last = {.cfa = FAH_CFA_REG, .reg = 2, .off = 8};
+
+	assert_int_equal(fah_eh_return_sure(code, sizeof(code)), 6);
+	assert_int_equal(fah_eh_return_sure(code, 9), 1);
+	assert_int_equal(fah_eh_return_sure(code, 6), 0);  /* one call only */
+	assert_int_equal(fah_eh_return_sure(code, 12), 0); /* cut inside of one */
+	assert_int_equal(fah_eh_return_sure(code, 0), 0);
+	assert_true(fah_eh_return_is(&last));
+	assert_false(fah_eh_return_is(&usual));
+}
+
+/* In the unwinder that this program has, if it is libgcc's: a stretch without a rule at its end. */
+static void test_own_unwinder(void **state)
+{
+	_cleanup_(fah_elf_freep) struct fah_elf *elf = NULL;
+	_cleanup_(fah_symbols_release) struct fah_symbols syms = {0};
+	_cleanup_(fah_freep) void *bytes = NULL;
+	const struct fah_symbol *raise = NULL;
+	struct fah_table table;
+	uint64_t without = 0;
+	size_t len;
+
+	if (fah_elf_open("/lib/x86_64-linux-gnu/libgcc_s.so.1", &elf) < 0)
+		skip();
+	assert_int_equal(fah_symbols_read(elf, &syms), 0);
+	for (size_t i = 0; i < syms.n; i++)
+		if (!strcmp(syms.symbols[i].name, "_Unwind_RaiseException"))
+			raise = &syms.symbols[i];
+	assert_non_null(raise);
+	assert_int_equal(fah_table_build(elf, "", 0, &bytes, &len, NULL), 0);
+	assert_int_equal(fah_table_open(bytes, len, &table), 0);
+	for (uint64_t pc = raise->start; pc < raise->end; pc++)
+		without += fah_table_find(&table, pc)->cfa == FAH_CFA_NONE;
+	assert_true(without > 16 && without < (raise->end - raise->start) / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest programs[] = {
@@ -634,7 +678,8 @@ int main(void)
 		cmocka_unit_test(test_own_symbols),    cmocka_unit_test(test_base_of_a_mapping),
 		cmocka_unit_test(test_cut_files),      cmocka_unit_test(test_not_elf),
 		cmocka_unit_test(test_damaged_tables), cmocka_unit_test(test_look_ups),
-		cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_folder),	       cmocka_unit_test(test_eh_return),
+		cmocka_unit_test(test_own_unwinder),
 	};
 	const struct CMUnitTest walks[] = {
 		cmocka_unit_test_setup(test_reasons, build_module),
