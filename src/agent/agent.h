@@ -65,6 +65,8 @@ bool fah_program_takes_preload(int dirfd, const char *path, int flags);
 /* real.c: the functions that ours stand in front of; NULL where libc has none. */
 void *fah_real(const char *name);
 void fah_real_setup(void);
+/* The same for a function of any library: what code at address caller would get without us. */
+void *fah_real_for(const char *name, uintptr_t caller);
 void *
 fah_global(const char *name); /* anything of the program, such as the C API; NULL: not there */
 
@@ -219,8 +221,12 @@ void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usa
 void fah_native_walk(struct fah_thread_state *t, const void *ucontext);
 void fah_native_forked(void);	   /* in a fork's child */
 uint32_t fah_native_unloads(void); /* for the head of a new segment */
+void fah_native_unload(void);	   /* code is about to go, or has gone: call before and after */
 /* Which of t->pcs are evaluation loops: by what t->walk has found on the C stack. */
 void fah_native_loops(struct fah_thread_state *t);
+
+/* frames.c: for the head of a new segment. */
+uint64_t fah_frames_address(void);
 
 /* cost.c: what samples cost, and how often they may be taken for it. */
 uint64_t fah_cost_interval(void); /* ns of thread CPU between samples, as in force */

@@ -36,9 +36,9 @@ static _Atomic uint64_t tried;	/* what the segment's head said when it was last 
 static _Atomic bool opening;
 
 /*
- * Counts the beginnings and ends of dlclose(). Other code may stand where some stood before; a map
- * from before that would give it wrong names, so it is not used, until the collector has looked
- * again.
+ * Counts the beginnings and ends of dlclose() and the like. Other code may stand where some stood
+ * before; a map from before that would give it wrong names, so it is not used, until the collector
+ * has looked again.
  */
 static _Atomic uint32_t unloads;
 
@@ -216,7 +216,7 @@ uint32_t fah_native_unloads(void)
 	return atomic_load(&unloads);
 }
 
-static void count_unload(void)
+void fah_native_unload(void)
 {
 	struct fah_segment_head *head = fah_segment_head();
 	uint32_t n = atomic_fetch_add(&unloads, 1) + 1;
@@ -232,9 +232,9 @@ FAH_AGENT_EXPORT int dlclose(void *handle)
 	int (*real)(void *) = (int (*)(void *))(uintptr_t)fah_real("dlclose");
 	int ret;
 
-	count_unload();
+	fah_native_unload();
 	ret = real ? real(handle) : -1;
-	count_unload();
+	fah_native_unload();
 	return ret;
 }
 

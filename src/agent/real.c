@@ -36,7 +36,8 @@ struct wanted {
 struct tables {
 	const ElfW(Sym) * symbols;
 	const char *strings;
-	const uint32_t *gnu_hash;
+	const uint32_t *gnu_hash, *hash;
+	const ElfW(Dyn) * dynamic;
 	const uint16_t *versions;
 };
 
@@ -48,6 +49,7 @@ static bool read_tables(const struct dl_phdr_info *info, struct tables *ret)
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			d = (const void *)(uintptr_t)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	ret->dynamic = d;
 	for (; d && d->d_tag != DT_NULL; d++) {
 		/* glibc has made addresses of them already, other loaders have not */
 		uintptr_t at = d->d_un.d_ptr < info->dlpi_addr ? info->dlpi_addr + d->d_un.d_ptr
@@ -59,14 +61,23 @@ static bool read_tables(const struct dl_phdr_info *info, struct tables *ret)
 			ret->strings = (const char *)at;
 		else if (d->d_tag == DT_GNU_HASH)
 			ret->gnu_hash = (const void *)at;
+		else if (d->d_tag == DT_HASH)
+			ret->hash = (const void *)at;
 		else if (d->d_tag == DT_VERSYM)
 			ret->versions = (const void *)at;
 	}
-	return ret->symbols && ret->strings && ret->gnu_hash;
+	return ret->symbols && ret->strings;
+}
+
+static bool is_named(const struct tables *t, uint32_t i, const char *name)
+{
+	/* 0x8000: an old version, kept for old programs */
+	return !(t->versions && t->versions[i] & 0x8000) && t->symbols[i].st_shndx != SHN_UNDEF &&
+	       !strcmp(t->strings + t->symbols[i].st_name, name);
 }
 
 /* Buckets by hash, then a chain of symbols whose hashes end in a set lowest bit. */
-static uint32_t find_symbol(const struct tables *t, const char *name)
+static uint32_t find_by_gnu_hash(const struct tables *t, const char *name)
 {
 	uint32_t n_buckets = t->gnu_hash[0], first = t->gnu_hash[1], bloom = t->gnu_hash[2],
 		 hash = 5381, i;
@@ -75,10 +86,7 @@ static uint32_t find_symbol(const struct tables *t, const char *name)
 	for (const char *s = name; *s; s++)
 		hash = hash * 33 + (uint8_t)*s;
 	for (i = n_buckets ? buckets[hash % n_buckets] : 0; i >= first && i; i++) {
-		/* 0x8000: an old version, kept for old programs */
-		if ((chain[i - first] | 1) == (hash | 1) &&
-		    !(t->versions && t->versions[i] & 0x8000) &&
-		    !strcmp(t->strings + t->symbols[i].st_name, name))
+		if ((chain[i - first] | 1) == (hash | 1) && is_named(t, i, name))
 			return i;
 		if (chain[i - first] & 1)
 			break;
@@ -86,13 +94,40 @@ static uint32_t find_symbol(const struct tables *t, const char *name)
 	return 0;
 }
 
+/* 0: there is none. */
+static uint32_t find_symbol(const struct tables *t, const char *name)
+{
+	uint32_t n = t->hash ? t->hash[1] : 0;
+
+	if (t->gnu_hash)
+		return find_by_gnu_hash(t, name);
+	for (uint32_t i = 1; i < n; i++) /* the old table says how many symbols there are */
+		if (is_named(t, i, name))
+			return i;
+	return 0;
+}
+
+static void *address_of(const struct dl_phdr_info *info, const struct tables *t, const char *name)
+{
+	uint32_t i = find_symbol(t, name);
+
+	return i && t->symbols[i].st_value
+		       ? (void *)(uintptr_t)(info->dlpi_addr + t->symbols[i].st_value)
+		       : NULL;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static int look_into(struct dl_phdr_info *info, size_t size, void *data)
 {
-	const char *slash = strrchr(info->dlpi_name, '/');
-	const char *file = slash ? slash + 1 : info->dlpi_name;
+	const char *file = base_name(info->dlpi_name);
 	struct wanted *w = data;
 	struct tables t;
-	uint32_t i;
 
 	(void)size;
 	if (strncmp(file, "libc.so", 7) && strncmp(file, "libc-2", 6) &&
@@ -100,9 +135,7 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *data)
 		return 0;
 	if (!read_tables(info, &t))
 		return 0;
-	i = find_symbol(&t, w->name);
-	if (i && t.symbols[i].st_value)
-		w->found = (void *)(uintptr_t)(info->dlpi_addr + t.symbols[i].st_value);
+	w->found = address_of(info, &t, w->name);
 	return w->found != NULL;
 }
 
@@ -117,8 +150,104 @@ static void *look_up(const char *name)
 	return w.found;
 }
 
+/*
+ * Where a library got a function from before we stood in front of it: from what the program was
+ * started with, in that order; else from the library itself and what it needs; else, where those
+ * need it in turn, from whoever has it. dlsym is of no use for that: it takes no other library's
+ * place, and a failure of its own shows in the program's next dlerror().
+ */
+#define NEEDED_MAX 64
+struct search {
+	const char *name;
+	uintptr_t caller;
+	uint32_t n; /* modules seen */
+	const char *needed[NEEDED_MAX];
+	uint32_t n_needed;
+	void *started, *own, *any; /* found among the first; the second; at all */
+	uint32_t best;		   /* own is that of needed[best] */
+};
+static _Atomic uint32_t n_started; /* modules when the agent was loaded; 0: it is being loaded */
+
+static bool has_code(const struct dl_phdr_info *info, uintptr_t address)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD &&
+		    address - (info->dlpi_addr + ph->p_vaddr) < ph->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static int see_caller(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct search *s = data;
+	struct tables t;
+
+	(void)size;
+	if (!has_code(info, s->caller))
+		return 0;
+	s->own = read_tables(info, &t) ? address_of(info, &t, s->name) : NULL;
+	for (const ElfW(Dyn) *d = t.dynamic; t.strings && d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_NEEDED && s->n_needed < NEEDED_MAX)
+			s->needed[s->n_needed++] = base_name(t.strings + d->d_un.d_val);
+	s->best = s->own ? 0 : s->n_needed;
+	return 1;
+}
+
+static int see_definition(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct search *s = data;
+	uint32_t started = atomic_load(&n_started);
+	struct tables t;
+	void *found;
+
+	(void)size;
+	s->n++;
+	if (has_code(info, (uintptr_t)see_definition) || !read_tables(info, &t))
+		return 0;
+	found = address_of(info, &t, s->name);
+	if (!found)
+		return 0;
+	if (!s->any)
+		s->any = found;
+	if (!started || s->n <= started) {
+		s->started = found;
+		return 1;
+	}
+	for (uint32_t i = 0; i < s->best; i++) {
+		if (!strcmp(s->needed[i], base_name(info->dlpi_name))) {
+			s->own = found;
+			s->best = i;
+		}
+	}
+	return 0;
+}
+
+void *fah_real_for(const char *name, uintptr_t caller)
+{
+	struct search s = {.name = name, .caller = caller};
+
+	dl_iterate_phdr(see_caller, &s);
+	dl_iterate_phdr(see_definition, &s);
+	return s.started ? s.started : s.own ? s.own : s.any;
+}
+
+static int count_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)info;
+	(void)size;
+	++*(uint32_t *)data;
+	return 0;
+}
+
 void fah_real_setup(void)
 {
+	uint32_t n = 0;
+
+	dl_iterate_phdr(count_module, &n);
+	atomic_store(&n_started, n);
 	for (size_t i = 0; i < sizeof(reals) / sizeof(reals[0]); i++)
 		atomic_store(&reals[i].address, look_up(reals[i].name));
 }

@@ -98,6 +98,7 @@ static void fill_head(struct fah_segment_head *head, uint32_t pid, uint64_t mono
 	head->first_cpu_ns = fah_agent.first_cpu_ns;
 	head->first_ready_ns = fah_agent.first_ready_ns;
 	atomic_store(&head->unloads, fah_native_unloads());
+	head->frames = fah_frames_address();
 	atomic_store(&head->status, FAH_AGENT_RUNNING);
 	/* last: the collector takes a segment for whole when it sees the magic */
 	atomic_thread_fence(memory_order_release);

@@ -216,7 +216,7 @@ static void look_at(struct fah_drain *d, struct fah_collected *p)
 		return;
 	head = fah_segment_map_head(&p->segments[0]);
 	unloads = atomic_load(&head->unloads); /* first: what is unloaded meanwhile is not seen */
-	map = fah_modules_look(d->modules, fah_collected_outer_pid(p));
+	map = fah_modules_look(d->modules, fah_collected_outer_pid(p), head->frames);
 	p->looked = true;
 	if (runtime_code_of(p)) /* now: some programs remove their map when they end */
 		fah_runtime_code_look(p->runtime);

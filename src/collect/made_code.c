@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "core/err.h"
+#include "core/segment.h"
 #include "native/made.h"
 
 #include <string.h>
@@ -58,5 +59,25 @@ int fah_made_code_list(const struct fah_mem *mem, uint64_t descriptor, struct fa
 			break;
 		err = add_image(mem, at, &entry, made);
 	}
+	return err;
+}
+
+int fah_made_code_frames(const struct fah_mem *mem, uint64_t frames, struct fah_made *made)
+{
+	_cleanup_(fah_freep) uint64_t *at = NULL;
+	uint32_t n;
+	int err = 0;
+
+	if (fah_load(mem, frames + offsetof(struct fah_registered, n), &n, sizeof(n)) < 0 || !n ||
+	    n > FAH_FRAMES_MAX)
+		return 0;
+	at = calloc(n, sizeof(*at));
+	if (!at)
+		return FAH_ERR_NOMEM;
+	if (fah_load(mem, frames + offsetof(struct fah_registered, at), at, n * sizeof(*at)) < 0)
+		return 0;
+	for (uint32_t i = 0; i < n && err == 0; i++)
+		if (at[i])
+			err = fah_made_add_frames(made, at[i], mem);
 	return err;
 }

@@ -20,5 +20,7 @@ struct fah_made;
 
 /* Adds what the list says that begins at this address of the process. FAH_ERR_NOMEM. */
 int fah_made_code_list(const struct fah_mem *mem, uint64_t descriptor, struct fah_made *made);
+/* The same for the agent's struct fah_registered at this address. */
+int fah_made_code_frames(const struct fah_mem *mem, uint64_t frames, struct fah_made *made);
 
 #endif

@@ -30,8 +30,10 @@ struct module {
 	char *path;
 	uint64_t dev, ino; /* 0, 0: the vdso */
 	uint64_t start;	   /* of code made at run time; 0: a file's */
-	bool has_list;	   /* of the GDB JIT interface, in a variable at */
-	uint64_t list;	   /* as an address of the file */
+	uint64_t *starts;  /* of its functions */
+	size_t n_starts;
+	bool has_list; /* of the GDB JIT interface, in a variable at */
+	uint64_t list; /* as an address of the file */
 	bool is_list_known;
 	enum fah_module_kind kind;
 	struct fah_elf *elf; /* NULL: it cannot be read */
@@ -92,6 +94,7 @@ static void module_free(struct module *mod)
 	fah_names_free(mod->names);
 	fah_elf_free(mod->elf);
 	free(mod->table.bytes);
+	free(mod->starts);
 	free(mod->path);
 	free(mod);
 }
@@ -340,7 +343,7 @@ static uint64_t list_of(const struct mapped *one)
 	return mod->has_list ? one->base + (mod->list - mod->elf->base) : 0;
 }
 
-static int read_made(uint32_t pid, const struct map *map, struct fah_made *ret)
+static int read_made(uint32_t pid, uint64_t frames, const struct map *map, struct fah_made *ret)
 {
 	const struct fah_mem mem = fah_target_mem(pid);
 	int err = 0;
@@ -351,6 +354,8 @@ static int read_made(uint32_t pid, const struct map *map, struct fah_made *ret)
 		if (list && (!i || list != list_of(&map->list[i - 1])))
 			err = fah_made_code_list(&mem, list, ret);
 	}
+	if (frames && err == 0)
+		err = fah_made_code_frames(&mem, frames, ret);
 	fah_made_sort(ret);
 	return err;
 }
@@ -376,6 +381,8 @@ static struct module *made_module(struct fah_modules *m, struct fah_made_part *p
 	fah_names_give(mod->names, &part->symbols);
 	mod->table = part->table;
 	part->table = (struct fah_table_bytes){0};
+	mod->starts = TAKE_PTR(part->starts);
+	mod->n_starts = part->n_starts;
 	mod->start = part->start;
 	mod->is_known = true;
 	mod->next = m->modules;
@@ -384,14 +391,14 @@ static struct module *made_module(struct fah_modules *m, struct fah_made_part *p
 }
 
 /* Code of no file becomes what the process says of it, or goes. */
-static void take_made(struct fah_modules *m, uint32_t pid, struct map *map)
+static void take_made(struct fah_modules *m, uint32_t pid, uint64_t frames, struct map *map)
 {
 	_cleanup_(fah_made_release) struct fah_made made = {0};
 	size_t n = 0, files = 0;
 
 	for (size_t i = 0; i < map->n; i++)
 		files += !is_made(&map->list[i]);
-	if (files == map->n || read_made(pid, map, &made) < 0)
+	if (files == map->n || read_made(pid, frames, map, &made) < 0)
 		fah_made_release(&made);
 	for (size_t i = 0; i < map->n; i++) {
 		struct mapped *one = &map->list[i];
@@ -412,13 +419,13 @@ static void take_made(struct fah_modules *m, uint32_t pid, struct map *map)
 	map->n = n;
 }
 
-static int read_map(struct fah_modules *m, uint32_t pid, struct map *ret)
+static int read_map(struct fah_modules *m, uint32_t pid, uint64_t frames, struct map *ret)
 {
 	int err = read_maps(m, pid, ret);
 
 	if (err < 0)
 		return err;
-	take_made(m, pid, ret);
+	take_made(m, pid, frames, ret);
 	if (ret->n)
 		qsort(ret->list, ret->n, sizeof(*ret->list), by_start);
 	return ret->n ? 0 : FAH_ERR_FORMAT; /* it is just starting or ending */
@@ -505,11 +512,11 @@ void fah_modules_forget(struct fah_modules *m, uint32_t number)
 	unlink(path);
 }
 
-uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid)
+uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid, uint64_t frames)
 {
 	struct map map, *bigger;
 
-	if (read_map(m, pid, &map) < 0) {
+	if (read_map(m, pid, frames, &map) < 0) {
 		free(map.list);
 		return 0;
 	}
@@ -546,6 +553,34 @@ static const struct mapped *find_mapped(const struct map *map, uint64_t pc)
 	return lo && pc < map->list[lo - 1].end ? &map->list[lo - 1] : NULL;
 }
 
+/* Where the function begins that has this pc of made code: one name for all of it. */
+static uint64_t made_start(const struct module *mod, uint64_t pc)
+{
+	size_t lo = 0, hi = mod->n_starts;
+
+	while (lo < hi) { /* the first that begins behind pc */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (mod->starts[mid] <= pc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? mod->starts[lo - 1] : pc;
+}
+
+static void made_place(const struct mapped *one, uint64_t pc, struct fah_native_place *ret)
+{
+	ret->path = FAH_PATH_MADE;
+	ret->named = fah_names_symbol(one->module->names, pc - one->base) != NULL;
+	if (ret->named) {
+		ret->names = one->module->names;
+		ret->offset = pc - one->base;
+	} else {
+		ret->offset = made_start(one->module, pc);
+	}
+}
+
 void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 		       struct fah_native_place *ret)
 {
@@ -560,12 +595,7 @@ void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 	if (!one)
 		return;
 	if (one->module->start) {
-		ret->path = FAH_PATH_MADE;
-		ret->named = fah_names_symbol(one->module->names, pc - one->base) != NULL;
-		if (ret->named) {
-			ret->names = one->module->names;
-			ret->offset = pc - one->base;
-		}
+		made_place(one, pc, ret);
 		return;
 	}
 	see_whether_interpreter(one->module);

@@ -21,9 +21,10 @@ void fah_modules_free(struct fah_modules *m); /* NULL is fine */
 
 /*
  * The number of what process pid has mapped now; 0: it cannot be read, or there is no room for the
- * tables. A map that is new is written to the session's folder first.
+ * tables. A map that is new is written to the session's folder first. frames: where its agent lists
+ * the .eh_frame that are registered (struct fah_registered); 0: it does not.
  */
-uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid);
+uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid, uint64_t frames);
 /* No agent will open that map from here on: its file goes. Names are still found. */
 void fah_modules_forget(struct fah_modules *m, uint32_t map);
 

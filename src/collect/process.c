@@ -179,16 +179,21 @@ bool fah_collected_is_dead(const struct fah_collected *list, struct fah_collecte
 bool fah_collected_wants_look(struct fah_collected *p)
 {
 	const struct fah_segment_head *head;
-	uint64_t unmapped;
-	uint32_t wait;
+	uint64_t unmapped, without_rule;
+	uint32_t wait, registered;
 
 	if (p->done || !p->n_segments)
 		return false;
 	head = fah_segment_map_head(&p->segments[0]);
 	unmapped = atomic_load(&head->native_stops[FAH_UNWIND_NO_MODULE]);
+	without_rule = atomic_load(&head->native_stops[FAH_UNWIND_NO_RULE]);
+	registered = atomic_load(&head->registered);
 	if (++p->rest > 2 * LOOK_REST_MAX)
 		p->looks = 0; /* it has been quiet */
-	if (unmapped == p->unmapped && atomic_load(&head->map) >> 32 == atomic_load(&head->unloads))
+	if (unmapped == p->unmapped &&
+	    atomic_load(&head->map) >> 32 == atomic_load(&head->unloads) &&
+	    /* code may have been made among code that was made before */
+	    (registered == p->registered || without_rule == p->without_rule))
 		return false;
 	/* a program's start loads many, so the first ones come at once */
 	wait = p->looks < LOOKS_AT_ONCE ? 1 : 1u << (p->looks - LOOKS_AT_ONCE);
@@ -198,6 +203,8 @@ bool fah_collected_wants_look(struct fah_collected *p)
 		p->looks++;
 	p->rest = 0;
 	p->unmapped = unmapped;
+	p->without_rule = without_rule;
+	p->registered = registered;
 	return true;
 }
 

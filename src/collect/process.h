@@ -38,6 +38,8 @@ struct fah_collected {
 	bool seen_dead;		     /* once more drained, then done */
 	bool looked;		     /* its modules are known */
 	uint64_t unmapped;	     /* stacks that had ended in unknown code at the last look */
+	uint64_t without_rule;	     /* and at code that no rule is for */
+	uint32_t registered;	     /* .eh_frame by then */
 	uint32_t looks;		     /* of late, and */
 	uint32_t rest;		     /* ticks since the last, see fah_collected_wants_look */
 	bool done;

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define FAH_SEGMENT_MAGIC 0x31474553484146ull /* "FAHSEG1\0" */
-#define FAH_SEGMENT_VERSION 3
+#define FAH_SEGMENT_VERSION 4
 #define FAH_SEGMENT_HEAD 12288u
 #define FAH_CHUNK_SIZE 32768u
 #define FAH_CHUNKS 32u
@@ -34,7 +34,8 @@
 #define FAH_OWN_THREADS 4u    /* threads of the agent's own that can be told, at a time */
 #define FAH_CLOCK_SLOTS 1000u /* threads that can have an event at a time */
 #define FAH_NATIVE_STOPS 8u
-#define FAH_NATIVE_MAX 192u /* native frames of a sample: the innermost ones */
+#define FAH_FRAMES_MAX 16384u /* .eh_frame sections that are registered at a time */
+#define FAH_NATIVE_MAX 192u   /* native frames of a sample: the innermost ones */
 
 enum fah_chunk_state {
 	FAH_CHUNK_FREE = 0,
@@ -81,6 +82,12 @@ enum fah_drop {
 	FAH_DROP_COUNT = 9,
 };
 
+/* In the agent's own memory, for the collector to read: which .eh_frame are registered. */
+struct fah_registered {
+	_Atomic uint32_t n;		     /* none was ever used from there on */
+	_Atomic uint64_t at[FAH_FRAMES_MAX]; /* addresses; 0: free */
+};
+
 struct fah_segment_head {
 	uint64_t magic;
 	uint32_t version;
@@ -108,6 +115,8 @@ struct fah_segment_head {
 	_Atomic uint64_t map;
 	/* the agent's: dlclose() begun and ended so often */
 	_Atomic uint32_t unloads;
+	/* the agent's: so many .eh_frame were registered since recording began */
+	_Atomic uint32_t registered;
 	/* set by the collector: the share of the threads' CPU that handlers may use, in millionths;
 	 * 0: the rate is as asked for */
 	_Atomic uint32_t budget_ppm;
@@ -117,6 +126,7 @@ struct fah_segment_head {
 	char reason[FAH_REASON_MAX];
 	/* For who reads this process from outside; 0: not known. */
 	uint64_t runtime;    /* address of _PyRuntime */
+	uint64_t frames;     /* address of the process's struct fah_registered */
 	uint32_t tid_offset; /* of the kernel's thread id in what pthread_self() points to */
 	/* The thread that began recording, and what it had used before (not of a fork's child) */
 	uint32_t first_tid;

@@ -232,6 +232,14 @@ static bool take_symbols(const struct fah_made *made, size_t from, size_t to,
 	return true;
 }
 
+static bool take_starts(const struct fah_ehframe *inside, struct fah_made_part *part)
+{
+	part->starts = calloc(inside->n_fdes + 1, sizeof(*part->starts));
+	for (size_t i = 0; part->starts && i < inside->n_fdes; i++)
+		part->starts[part->n_starts++] = inside->fdes[i].start;
+	return part->starts;
+}
+
 bool fah_made_cut(const struct fah_made *made, uint64_t start, uint64_t end,
 		  struct fah_made_part *ret)
 {
@@ -249,7 +257,7 @@ bool fah_made_cut(const struct fah_made *made, uint64_t start, uint64_t end,
 		      made->symbols[to].end < end ? made->symbols[to].end : end);
 	if (part.start >= part.end)
 		return false;
-	if (!take_symbols(made, symbol, to, &part, &sum) ||
+	if (!take_symbols(made, symbol, to, &part, &sum) || !take_starts(&inside, &part) ||
 	    fah_table_build_made(&inside, part.start, part.end, &sum, sizeof(sum),
 				 &part.table.bytes, &part.table.len) < 0) {
 		fah_made_part_release(&part);
@@ -263,5 +271,6 @@ void fah_made_part_release(struct fah_made_part *part)
 {
 	free(part->table.bytes);
 	fah_symbols_release(&part->symbols);
+	free(part->starts);
 	*part = (struct fah_made_part){0};
 }

@@ -44,6 +44,8 @@ struct fah_made_part {
 	uint64_t start, end; /* from the first code that is known to the last; the table's base */
 	struct fah_table_bytes table;
 	struct fah_symbols symbols;
+	uint64_t *starts; /* of functions by .eh_frame, for those without a symbol; rising */
+	size_t n_starts;
 };
 
 /*

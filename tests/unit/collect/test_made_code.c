@@ -1,6 +1,7 @@
 /*
- * test_made_code.c - the list of the GDB JIT interface, read out of a process: whole ones, and such
- * as lead in circles, lie about lengths or change while they are read.
+ * test_made_code.c - the list of the GDB JIT interface, and the agent's of registered .eh_frame,
+ * read out of a process: whole ones, and such as lead in circles, lie about lengths or change while
+ * they are read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 
 #include "../native/made_image.h"
 #include "collect/made_code.h"
+#include "core/segment.h"
 #include "native/made.h"
 
 #include <stdbool.h>
@@ -28,6 +30,9 @@ static struct {
 		uint64_t next, prev, image, len;
 	} entries[N];
 	struct made_image images[N];
+	struct fah_registered registered;
+	struct made_frames frames[N];
+	uint8_t page[4096]; /* sections are read to the end of their pages */
 } list;
 static bool changes; /* an entry, when its image has been read */
 static unsigned reads;
@@ -124,6 +129,34 @@ static void test_lengths(void **state)
 	assert_int_equal(known(), 0x8);
 }
 
+static size_t known_frames(void)
+{
+	_cleanup_(fah_made_release) struct fah_made made = {0};
+
+	assert_int_equal(fah_made_code_frames(&process, (uintptr_t)&list.registered, &made), 0);
+	fah_made_sort(&made);
+	return made.eh.n_fdes;
+}
+
+static void test_registered(void **state)
+{
+	assert_int_equal(known_frames(), 0);
+	for (unsigned i = 0; i < N; i++) {
+		made_frames_init(&list.frames[i], CODE + 4096u * i);
+		list.registered.at[i] = (uintptr_t)&list.frames[i];
+	}
+	assert_int_equal(known_frames(), 0);
+	list.registered.n = N;
+	assert_int_equal(known_frames(), N);
+	list.registered.at[1] = 0; /* given back */
+	assert_int_equal(known_frames(), N - 1);
+	list.registered.at[1] = 8; /* a lie */
+	list.registered.n = FAH_FRAMES_MAX;
+	assert_int_equal(known_frames(), N - 1);
+	list.registered.n = FAH_FRAMES_MAX + 1;
+	assert_int_equal(known_frames(), 0);
+}
+
 static void test_changes_meanwhile(void **state)
 {
 	changes = true;
@@ -140,6 +173,7 @@ int main(void)
 		cmocka_unit_test_setup(test_nowhere, set_up),
 		cmocka_unit_test_setup(test_lengths, set_up),
 		cmocka_unit_test_setup(test_changes_meanwhile, set_up),
+		cmocka_unit_test_setup(test_registered, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
