@@ -96,5 +96,5 @@ with tempfile.TemporaryDirectory() as folder:
     capture = pathlib.Path(folder) / "big.fah"
     subprocess.run([MAKE, "samples", capture, "1100000", "300", "5", "1"], check=True)
     check_gecko(capture)
-    subprocess.run([MAKE, "samples", capture, "70000", "1000", "20", "1"], check=True)
+    subprocess.run([MAKE, "samples", capture, "100000", "6", "20", "1"], check=True)
     check_chrome(capture)
