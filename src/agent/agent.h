@@ -221,7 +221,9 @@ void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usa
 void fah_native_walk(struct fah_thread_state *t, const void *ucontext);
 void fah_native_forked(void);	   /* in a fork's child */
 uint32_t fah_native_unloads(void); /* for the head of a new segment */
-void fah_native_unload(void);	   /* code is about to go, or has gone: call before and after */
+/* Around what may take code away; gone: it may have. */
+void fah_native_unload_begin(void);
+void fah_native_unload_end(bool gone);
 /* Which of t->pcs are evaluation loops: by what t->walk has found on the C stack. */
 void fah_native_loops(struct fah_thread_state *t);
 

@@ -39,10 +39,35 @@ static void forget(uint64_t begin)
 	}
 }
 
+typedef void (*frame_fn)(void *);
+
+/* What the first caller got, set once: in a fork's child the loader's lock, which a search needs,
+ * may be held by a thread that is not there. */
+struct first {
+	_Atomic bool taken;
+	void *real;
+	_Atomic uintptr_t caller;
+};
+
+static frame_fn real_for(struct first *first, const char *name, uintptr_t caller)
+{
+	void *found;
+
+	if (atomic_load(&fah_agent.forked) && atomic_load(&first->caller) == caller)
+		return (frame_fn)(uintptr_t)first->real;
+	found = fah_real_for(name, caller);
+	if (found && !atomic_exchange(&first->taken, true)) {
+		first->real = found;
+		atomic_store(&first->caller, caller);
+	}
+	return (frame_fn)(uintptr_t)found;
+}
+
 FAH_AGENT_EXPORT void __register_frame(void *begin)
 {
-	void (*real)(void *) = (void (*)(void *))(uintptr_t)fah_real_for(
-		"__register_frame", (uintptr_t)__builtin_return_address(0));
+	static struct first first;
+	frame_fn real =
+		real_for(&first, "__register_frame", (uintptr_t)__builtin_return_address(0));
 	struct fah_segment_head *head = fah_segment_head();
 
 	if (real)
@@ -56,13 +81,14 @@ FAH_AGENT_EXPORT void __register_frame(void *begin)
 /* Other code may stand there next, as after dlclose(). */
 FAH_AGENT_EXPORT void __deregister_frame(void *begin)
 {
-	void (*real)(void *) = (void (*)(void *))(uintptr_t)fah_real_for(
-		"__deregister_frame", (uintptr_t)__builtin_return_address(0));
+	static struct first first;
+	frame_fn real =
+		real_for(&first, "__deregister_frame", (uintptr_t)__builtin_return_address(0));
 
-	fah_native_unload();
+	fah_native_unload_begin();
 	if (begin)
 		forget((uint64_t)(uintptr_t)begin);
 	if (real)
 		real(begin);
-	fah_native_unload();
+	fah_native_unload_end(true);
 }

@@ -15,6 +15,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -36,10 +37,13 @@ static _Atomic uint64_t tried;	/* what the segment's head said when it was last 
 static _Atomic bool opening;
 
 /*
- * Counts the beginnings and ends of dlclose() and the like. Other code may stand where some stood
- * before; a map from before that would give it wrong names, so it is not used, until the collector
- * has looked again.
+ * Other code may stand where some stood before; a map from before that would give it wrong names.
+ * So none is used while something that may take code away is under way (`closing`, mostly
+ * dlclose), and none from before it did take some (`unloads`), until the collector has looked
+ * again. Most calls of dlclose give back what others hold too: LLVM makes two for each thing that
+ * it compiles.
  */
+static _Atomic uint32_t closing;
 static _Atomic uint32_t unloads;
 
 static void put_path(char *path, uint32_t number)
@@ -177,6 +181,11 @@ static void take_map(uint64_t word)
 	atomic_store(&opening, false);
 }
 
+static bool is_true_of_now(struct slot *s)
+{
+	return !atomic_load(&closing) && atomic_load(&s->unloads) == atomic_load(&unloads);
+}
+
 /* The map of all code as it is, held until slot_release; NULL: there is none. */
 static struct slot *slot_hold(void)
 {
@@ -190,7 +199,7 @@ static struct slot *slot_hold(void)
 		struct slot *s = &slots[at - 1];
 
 		atomic_fetch_add(&s->readers, 1);
-		if (atomic_load(&in_use) == at && atomic_load(&s->unloads) == atomic_load(&unloads))
+		if (atomic_load(&in_use) == at && is_true_of_now(s))
 			return s;
 		atomic_fetch_sub(&s->readers, 1);
 		if (atomic_load(&in_use) == at)
@@ -209,6 +218,8 @@ void fah_native_forked(void)
 	for (uint32_t i = 0; i < N_SLOTS; i++) /* threads that are not there read no more */
 		atomic_store(&slots[i].readers, 0);
 	atomic_store(&opening, false);
+	if (atomic_exchange(&closing, 0)) /* by a thread that is not there to end it */
+		atomic_fetch_add(&unloads, 1);
 }
 
 uint32_t fah_native_unloads(void)
@@ -216,13 +227,50 @@ uint32_t fah_native_unloads(void)
 	return atomic_load(&unloads);
 }
 
-void fah_native_unload(void)
+void fah_native_unload_begin(void)
+{
+	atomic_fetch_add(&closing, 1);
+}
+
+void fah_native_unload_end(bool gone)
 {
 	struct fah_segment_head *head = fah_segment_head();
-	uint32_t n = atomic_fetch_add(&unloads, 1) + 1;
+	uint32_t n = atomic_load(&closing), told;
 
-	if (head)
-		atomic_store(&head->unloads, n);
+	if (gone) {
+		uint32_t now = atomic_fetch_add(&unloads, 1) + 1;
+
+		told = head ? atomic_load(&head->unloads) : now;
+		while ((int32_t)(now - told) > 0 &&
+		       !atomic_compare_exchange_weak(&head->unloads, &told, now))
+			;
+	}
+	while (n && !atomic_compare_exchange_weak(&closing, &n, n - 1))
+		; /* 0: begun before a fork */
+}
+
+struct removals {
+	bool known;
+	uint64_t n; /* of libraries, so far */
+};
+
+static int see_removals(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct removals *r = data;
+
+	r->known = size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs);
+	r->n = r->known ? info->dlpi_subs : 0;
+	return 1;
+}
+
+/* In a fork's child the loader's lock may be held by a thread that is not there: not known. */
+static struct removals removals(void)
+{
+	struct removals r = {0};
+
+	if (!atomic_load(&fah_agent.forked))
+		dl_iterate_phdr(see_removals, &r);
+	return r;
 }
 
 /* To stand in front of dlopen would change whose RUNPATH it searches; dlclose asks for no caller.
@@ -230,11 +278,13 @@ void fah_native_unload(void)
 FAH_AGENT_EXPORT int dlclose(void *handle)
 {
 	int (*real)(void *) = (int (*)(void *))(uintptr_t)fah_real("dlclose");
+	struct removals before = removals(), after;
 	int ret;
 
-	fah_native_unload();
+	fah_native_unload_begin();
 	ret = real ? real(handle) : -1;
-	fah_native_unload();
+	after = removals();
+	fah_native_unload_end(!before.known || !after.known || before.n != after.n);
 	return ret;
 }
 
@@ -287,7 +337,7 @@ void fah_native_walk(struct fah_thread_state *t, const void *ucontext)
 	fah_load(&t->window.mem, regs.r[FAH_REG_SP] & ~7ull, &word, sizeof(word));
 	t->n_pcs = (uint32_t)fah_unwind(map->modules, &regs, &stack, t->pcs, t->sps, FAH_NATIVE_MAX,
 					&result);
-	if (atomic_load(&map->unloads) != atomic_load(&unloads))
+	if (!is_true_of_now(map))
 		t->map = t->n_pcs = 0; /* some of that code may have gone meanwhile */
 	slot_release(map);
 	_Static_assert(FAH_UNWIND_STOPS <= FAH_NATIVE_STOPS, "a count for each");

@@ -113,7 +113,7 @@ struct fah_segment_head {
 	/* set by the collector: the number of the newest map of this process's code
 	 * (native/map_file.h), 0: none; and, 32 bits up, `unloads` when it looked */
 	_Atomic uint64_t map;
-	/* the agent's: dlclose() begun and ended so often */
+	/* the agent's: so often code was taken away, by dlclose() or the like */
 	_Atomic uint32_t unloads;
 	/* the agent's: so many .eh_frame were registered since recording began */
 	_Atomic uint32_t registered;

@@ -1,6 +1,7 @@
 """llvm.py SECONDS: code that LLVM makes at run time, in a known chain, without frame pointers.
 
-hot() calls jit_outer, which calls jit_inner, which spins and calls called_back(). Needs llvmlite.
+hot() calls jit_outer, which calls jit_inner, which spins and calls called_back(). Meanwhile more is compiled, for
+which LLVM calls dlclose() without taking anything away. Needs llvmlite.
 """
 
 import ctypes
@@ -51,8 +52,8 @@ def compiled():
 
 BACK = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_long)
 back = BACK(called_back)
-engine = compiled()
-outer = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_long, ctypes.c_void_p)(engine.get_function_address("jit_outer"))
+engines = [compiled()]
+outer = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_long, ctypes.c_void_p)(engines[0].get_function_address("jit_outer"))
 
 
 def hot():
@@ -61,4 +62,6 @@ def hot():
 
 end = time.perf_counter() + float(sys.argv[1])
 while time.perf_counter() < end:
-    hot()
+    for _ in range(10):
+        hot()
+    engines.append(compiled())
