@@ -33,6 +33,7 @@ struct fah_agent {
 	uint32_t clock;			 /* enum fah_clock */
 	uint32_t budget_ppm;		 /* as in struct fah_segment_head, to begin with */
 	uint64_t period_ns;
+	uint64_t tick_ns; /* the kernel's, to which timers are bound; 0: not known */
 
 	uint64_t runtime; /* address of _PyRuntime */
 	uint32_t python_version;
@@ -44,6 +45,11 @@ struct fah_agent {
 	_Atomic uint32_t forked;
 };
 extern struct fah_agent fah_agent;
+
+static inline bool fah_agent_has_events(void)
+{
+	return fah_agent.clock == FAH_CLOCK_PERF || fah_agent.clock == FAH_CLOCK_BOTH;
+}
 
 /* main.c: note whose process this is, at the start and after a fork. */
 void fah_own_pid(void);
@@ -104,12 +110,15 @@ struct fah_thread_state {
 	uint32_t tid;
 	uint64_t pthread_id, tstate;
 	uint64_t start_mono_ns, last_cpu_ns;
-	uint64_t last_blocked;	 /* voluntary context switches at its last record */
-	uint64_t last_system_ns; /* the kernel's part of its CPU, up to its last record */
-	uint64_t owed_system_ns; /* of that, what no sample has got yet */
-	struct fah_chunk *chunk; /* owned, or NULL */
-	uint64_t chunk_time_ns;	 /* time of the chunk's last record, 0: none yet */
-	uint32_t n_last;	 /* the chunk's last sample, root first */
+	uint64_t last_blocked;		  /* voluntary context switches at its last record */
+	uint64_t last_system_ns;	  /* the kernel's part of its CPU, up to its last record */
+	uint64_t owed_system_ns;	  /* of that, what no sample has got yet */
+	uint64_t ticks_ns, user_ticks_ns; /* what the kernel's ticks gave it, at the timer's last */
+	uint64_t time_ns;		  /* of its last sample, and when it was taken: */
+	uint64_t real_mono_ns, real_cpu_ns; /* the time, and its CPU */
+	struct fah_chunk *chunk;	    /* owned, or NULL */
+	uint64_t chunk_time_ns;		    /* time of the chunk's last record, 0: none yet */
+	uint32_t n_last;		    /* the chunk's last sample, root first */
 	struct fah_id_frame {
 		uint32_t code, instr;
 	} last[FAH_PY_MAX_FRAMES], now[FAH_PY_MAX_FRAMES];
@@ -147,9 +156,14 @@ struct fah_timer {
 	uint64_t left_ns;     /* of the interval, when it was put off */
 	uint64_t interval_ns; /* as it was last set */
 	uint64_t due_ns;      /* CPU from its last sample to its next; 0: not known */
+	uint64_t event_ns;   /* two clocks: its thread's CPU up to where events are accounted for */
+	uint64_t missed_ns;  /* and up to where they are, if the kernel gets what it is owed */
+	uint64_t given_ns;   /* the interval between events, when that was reckoned */
 	uint64_t expires_ns; /* outer: its thread's CPU when the next signal is due; 0: not known */
-	bool outer;  /* the collector's event has taken over, and the kernel's timer is off */
-	bool barred; /* it is not to have one: its thread blocks our signal at times */
+	bool outer;	     /* the collector's event has taken over */
+	bool barred;	     /* it is not to have one now: its thread blocks our signal at times */
+	uint32_t left;	     /* so often it gave its event back */
+	uint32_t shy_for;    /* barred: signals of the timer until it asks again */
 	uint64_t start_mono_ns, cpu_ns; /* when its thread was asked for, or came to us */
 	_Atomic uint64_t end_cpu_ns;	/* of a thread that ended while the process did */
 };
@@ -166,11 +180,20 @@ void fah_timer_off(struct fah_timer *t);
 void fah_timer_on(struct fah_timer *t);
 void fah_timer_forked(void); /* in a fork's child */
 /*
- * By its own thread, in the handler, at this much CPU: up to where the sample accounts for it. That
- * is the instant at which the signal was due, not when it came: a call of the kernel's that lasts
- * keeps a signal until it returns, and what follows would never get its share.
+ * By its own thread, in the handler, at this much CPU, after a last record up to from_ns: up to
+ * where the sample accounts for it. t may be NULL.
  */
-uint64_t fah_timer_account(struct fah_timer *t, uint64_t cpu_ns);
+uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns, bool outer);
+/* Two clocks at a time: the collector's event outside of the kernel, the timer inside. */
+bool fah_timer_has_both(const struct fah_timer *t);
+/* Two clocks: the event was due inside the kernel, and no sample has got that CPU yet. Before
+ * fah_timer_account for a sample of the timer's. */
+bool fah_timer_owes_kernel(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns);
+/* Two clocks: a tick found the thread outside of the kernel. Where no event has come for long, the
+ * collector is gone, and the timer is the only clock again. */
+void fah_timer_beside(struct fah_timer *t, uint64_t cpu_ns);
+/* By its own thread, in the handler: a signal of the timer; one that was barred may ask again. */
+void fah_timer_came(struct fah_timer *t);
 /* By its own thread, in the handler: the signal was the collector's event. */
 void fah_timer_taken_over(struct fah_timer *t);
 /* Before its thread blocks our signal: back to the timer, when the collector has ended the event.
@@ -216,6 +239,12 @@ struct fah_usage {
 	uint64_t system_ns; /* the kernel's part */
 };
 void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usage *ret);
+/* At a signal of the timer, since its last one: whole ticks, or what a kernel that measures them
+ * says. 0 of 0: it does not say, or there was none. */
+struct fah_ticks {
+	uint64_t all_ns, system_ns;
+};
+void fah_usage_tick(struct fah_thread_state *t, struct fah_ticks *ret);
 
 /* native.c: the native stack of the interrupted code into t->pcs; t->map 0: no map of the code. */
 void fah_native_walk(struct fah_thread_state *t, const void *ucontext);
@@ -235,6 +264,7 @@ uint64_t fah_cost_interval(void); /* ns of thread CPU between samples, as in for
 /* Before a sample is taken, cpu_ns after the last one; timer may be NULL, here and below. */
 void fah_cost_gap(const struct fah_timer *timer, uint64_t cpu_ns);
 void fah_cost_note(struct fah_timer *timer, uint64_t ns); /* after it: the handler took ns */
+void fah_cost_no_sample(uint64_t ns); /* the handler took ns, and there was nothing to take */
 
 /* sample.c */
 void fah_sample_take(void *ucontext, bool outer); /* outer: by the collector's event */

@@ -85,6 +85,14 @@ static uint64_t choose_interval(struct fah_segment_head *head, uint64_t ns)
 	return want;
 }
 
+void fah_cost_no_sample(uint64_t ns)
+{
+	struct fah_segment_head *head = fah_segment_head();
+
+	if (head)
+		add(&head->handler_ns, ns);
+}
+
 void fah_cost_note(struct fah_timer *timer, uint64_t ns)
 {
 	struct fah_segment_head *head = fah_segment_head();

@@ -3,6 +3,7 @@
  * program can see it. Runs once, in the constructor. exec.c puts it back for children.
  */
 #include "agent/agent.h"
+#include "core/time.h"
 
 #include <string.h>
 
@@ -42,6 +43,7 @@ static void parse(const char *value)
 	copy(fah_agent.config, sizeof(fah_agent.config), value, strlen(value));
 	fah_agent.clock = (uint32_t)number(&s);
 	fah_agent.period_ns = number(&s);
+	fah_agent.tick_ns = fah_tick_ns();
 	fah_agent.budget_ppm = (uint32_t)number(&s);
 	preload_len = number(&s);
 	if (!fah_agent.period_ns || preload_len >= FAH_PATH_MAX || strlen(s) <= preload_len)

@@ -16,6 +16,19 @@
 
 #define DROP_MAX (4 * FAH_VARINT_MAX)
 
+/* What a sample was taken by. Two clocks: see timers.c. */
+struct came {
+	enum {
+		BY_EVENT, /* perf's clock, or that of the tests */
+		BY_TICK,
+		BY_USER_EVENT,	/* of two: outside of the kernel */
+		BY_KERNEL_TICK, /* of two: inside */
+		BY_NEITHER,	/* of two: the clock that does not count where the thread was */
+	} by;
+	struct fah_ticks ticks; /* BY_TICK */
+	uint64_t cpu_ns;	/* of its thread; the sample may account for less */
+};
+
 static void count_drop(enum fah_drop reason)
 {
 	struct fah_segment_head *head = fah_segment_head();
@@ -183,7 +196,45 @@ static struct fah_py_who who_of(const struct fah_thread_state *t, const ucontext
 	return who;
 }
 
-static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono, uint64_t cpu)
+/* The kernel's part of a sample's CPU, where its clock says more than the sum that it adds to. */
+static void by_clock(struct fah_thread_state *t, const struct came *came, uint64_t cpu_ns,
+		     struct fah_usage *use)
+{
+	if (came->by == BY_EVENT)
+		return;
+	t->owed_system_ns = 0;
+	use->system_ns = 0;
+	if (came->by == BY_KERNEL_TICK)
+		use->system_ns = cpu_ns;
+	if (came->by == BY_TICK && came->ticks.all_ns)
+		use->system_ns = (uint64_t)((double)cpu_ns * (double)came->ticks.system_ns /
+					    (double)came->ticks.all_ns);
+}
+
+/*
+ * When the thread had used the CPU that the sample accounts for: its time is that of the CPU, or
+ * what it wanted of a core would go to whichever sample was the next. Where it ran on since the
+ * last one, it had a core as often before that instant as after.
+ */
+static uint64_t reached(struct fah_thread_state *t, uint64_t mono, uint64_t upto, uint64_t cpu,
+			bool ran_on)
+{
+	uint64_t since = mono - t->real_mono_ns, used = cpu - t->real_cpu_ns;
+	double each = ran_on && used && since > used ? (double)since / (double)used : 1;
+	uint64_t then = mono;
+
+	if (upto < cpu)
+		then -= (uint64_t)((double)(cpu - upto) * each);
+	t->real_mono_ns = mono;
+	t->real_cpu_ns = cpu;
+	if (then < t->time_ns)
+		then = t->time_ns;
+	t->time_ns = then;
+	return then > t->chunk_time_ns ? then : t->chunk_time_ns;
+}
+
+static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono, uint64_t cpu,
+		 const struct came *came)
 {
 	uint64_t regs[REGISTERS];
 	struct fah_py_who who = who_of(t, uc, regs);
@@ -195,6 +246,9 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 
 	fah_ahead_begin(&t->ahead);
 	fah_usage_since(t, since, &use);
+	if (use.known)
+		by_clock(t, came, since, &use);
+	mono = reached(t, mono, cpu, came->cpu_ns, use.ran_on);
 	flags = use.ran_on ? FAH_SAMPLE_RAN_ON : 0;
 	if (fah_py_running(&t->ahead.mem, &fah_agent.layout, fah_agent.runtime, &who, &t->tstate) <
 	    0) {
@@ -239,10 +293,33 @@ static bool too_early(const struct fah_timer *timer, uint64_t since_ns)
 	       since_ns < timer->due_ns - timer->due_ns / 8;
 }
 
-static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono)
+/* Of ticks so many as found the thread in the kernel: one signal may stand for several. */
+static bool in_kernel_now(const struct fah_ticks *ticks)
+{
+	return ticks->all_ns && fah_random() % ticks->all_ns < ticks->system_ns;
+}
+
+static struct came by_which(struct fah_thread_state *t, struct fah_timer *timer, uint64_t cpu,
+			    bool outer)
+{
+	bool both = fah_timer_has_both(timer);
+	struct came came = {.by = both ? BY_USER_EVENT : BY_EVENT};
+
+	if (outer || fah_agent.clock == FAH_CLOCK_TEST)
+		return came;
+	fah_usage_tick(t, &came.ticks);
+	came.by = !both ? BY_TICK : BY_NEITHER;
+	if (both && in_kernel_now(&came.ticks) && fah_timer_owes_kernel(timer, t->last_cpu_ns, cpu))
+		came.by = BY_KERNEL_TICK;
+	return came;
+}
+
+static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono,
+			 bool outer)
 {
 	struct fah_timer *timer;
-	uint64_t cpu, since;
+	uint64_t cpu, since, upto;
+	struct came came;
 
 	/* a fork's child makes its own segment at its first sample */
 	if (!fah_segment_head() && fah_segment_start() < 0)
@@ -253,12 +330,23 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	}
 	timer = fah_thread_timer();
 	cpu = fah_now_thread_cpu();
-	since = cpu > t->last_cpu_ns ? cpu - t->last_cpu_ns : 0;
-	if (too_early(timer, since))
+	came = by_which(t, timer, cpu, outer);
+	if (came.by == BY_NEITHER) {
+		fah_timer_beside(timer, cpu);
+		fah_cost_no_sample(fah_now_thread_cpu() - cpu);
 		return;
-	fah_cost_gap(timer, since);
+	}
+	/* of two clocks, the time since the last of either says nothing of when this was due */
+	since = came.by == BY_USER_EVENT ? timer->event_ns : t->last_cpu_ns;
+	since = cpu > since ? cpu - since : 0;
+	if (came.by != BY_KERNEL_TICK && too_early(timer, since))
+		return;
+	if (came.by == BY_EVENT || came.by == BY_TICK)
+		fah_cost_gap(timer, since);
 	fah_native_walk(t, uc);
-	take(t, uc, mono, fah_timer_account(timer, cpu));
+	upto = fah_timer_account(timer, t->last_cpu_ns, cpu, outer);
+	came.cpu_ns = cpu;
+	take(t, uc, mono, upto, &came);
 	fah_cost_note(timer, fah_now_thread_cpu() - cpu);
 }
 
@@ -266,18 +354,19 @@ struct turn {
 	struct fah_thread_state *t;
 	const ucontext_t *uc;
 	uint64_t mono;
+	bool outer;
 };
 
 static void take_turn(void *arg)
 {
 	const struct turn *turn = arg;
 
-	take_in_turn(turn->t, turn->uc, turn->mono);
+	take_in_turn(turn->t, turn->uc, turn->mono, turn->outer);
 }
 
 void fah_sample_take(void *ucontext, bool outer)
 {
-	struct turn turn = {NULL, ucontext, fah_now_mono()};
+	struct turn turn = {NULL, ucontext, fah_now_mono(), outer};
 
 	/* not active: no system call from here on, the program may have forbidden them */
 	if (!fah_writing_begin())
@@ -288,8 +377,8 @@ void fah_sample_take(void *ucontext, bool outer)
 			if (fah_thread_timer())
 				fah_timer_off(fah_thread_timer());
 		} else {
-			if (outer && fah_thread_timer())
-				fah_timer_taken_over(fah_thread_timer());
+			if (fah_thread_timer())
+				(outer ? fah_timer_taken_over : fah_timer_came)(fah_thread_timer());
 			/* no timer: a thread that has all but ended */
 			turn.t = outer && !fah_thread_timer() ? NULL : fah_thread_current();
 			if (turn.t)

@@ -10,6 +10,7 @@
 #include "core/sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -201,12 +202,12 @@ static void chain(int sig, siginfo_t *si, ucontext_t *uc)
 		((handler_fn)a.handler)(sig);
 }
 
-/* An event comes as a descriptor that is ready. A program that has SIGURG sent for descriptors of
- * its own (F_SETSIG) cannot be told from it. */
+/* An event comes as a descriptor that is ready, the collector's. A program may have SIGURG sent for
+ * descriptors of its own: then it has one of that number, which says so. */
 static bool is_event(const siginfo_t *si)
 {
-	return fah_agent.clock == FAH_CLOCK_PERF && si->si_code >= POLL_IN &&
-	       si->si_code <= POLL_HUP;
+	return fah_agent_has_events() && si->si_code >= POLL_IN && si->si_code <= POLL_HUP &&
+	       FAH_SYS3(SYS_fcntl, si->si_fd, F_GETSIG, 0) != FAH_SIGNAL;
 }
 
 static void on_signal(int sig, siginfo_t *si, void *uc)

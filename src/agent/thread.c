@@ -209,6 +209,15 @@ static struct fah_thread_state *claim_state(void)
 	return t;
 }
 
+/* What the kernel counts begins anew with each thread, a fork's child's too. */
+static void forget_usage(struct fah_thread_state *t)
+{
+	t->last_blocked = t->last_system_ns = t->owed_system_ns = 0;
+	t->ticks_ns = t->user_ticks_ns = 0;
+	t->time_ns = t->real_cpu_ns = 0;
+	t->real_mono_ns = fah_now_mono();
+}
+
 /* A state for thread tid, whose timer is ours. */
 static struct fah_thread_state *new_state(uint32_t tid, const struct fah_timer *ours)
 {
@@ -222,7 +231,7 @@ static struct fah_thread_state *new_state(uint32_t tid, const struct fah_timer *
 	atomic_store(&t->busy, false);
 	t->start_mono_ns = ours ? ours->start_mono_ns : fah_now_mono();
 	t->last_cpu_ns = ours ? ours->cpu_ns : 0;
-	t->last_blocked = 0;
+	forget_usage(t);
 	t->chunk = NULL;
 	t->chunk_time_ns = 0;
 	t->n_last = t->n_last_pcs = 0;
@@ -300,7 +309,7 @@ void fah_thread_forked(void)
 	if (state) {
 		state->tid = (uint32_t)FAH_SYS0(SYS_gettid);
 		state->last_cpu_ns = 0;
-		state->last_blocked = 0;
+		forget_usage(state);
 		state->n_last = state->n_last_pcs = 0;
 		state->chunk_time_ns = 0;
 		state->start_mono_ns = fah_now_mono();

@@ -5,13 +5,19 @@
  * pending, where sigwait(), a signalfd, sigpending() and an exec'ed program would find a signal
  * that nobody sent. The CPU of that time goes to the thread's next record.
  *
- * Where the collector has an event on the thread (FAH_CLOCK_PERF), the timer serves until the
+ * Where the collector has an event on the thread (perf's clock), the timer serves until the
  * event's first signal. It cannot be put off from here, so a thread that is about to block our
- * signal gives its event back, waits until it is gone, and keeps the timer from then on.
+ * signal gives its event back, waits until it is gone, and keeps the timer for a while.
+ *
+ * With FAH_CLOCK_BOTH the timer goes on beside the event. The event's signal comes at any time, not
+ * at ticks only, so that work in step with the tick is seen; but it would end a system call that is
+ * about to block (EINTR), so it comes outside of the kernel only. The timer's comes when a system
+ * call is over: its samples are those of ticks that found the thread in the kernel.
  */
 #include "agent/agent.h"
 #include "core/sys.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -19,8 +25,11 @@
 #define MAX_TIMERS 16384
 #define QUIET_STEP_NS 50000
 #define QUIET_STEPS 2000 /* together a tenth of a second */
-#define LEAVE_STEP_NS 500000
-#define LEAVE_STEPS 2000 /* together a second: a collector so late is gone or stopped */
+#define LEAVE_STEP_NS 50000
+#define LEAVE_STEPS 20000 /* together a second: a collector so late is gone or stopped */
+#define SHY 16		  /* signals of the timer before the event is asked for again, ... */
+#define SHY_DOUBLED 10	  /* ... twice as many each time, so often */
+#define BEHIND_MAX 64	  /* intervals; more than chance makes of work in the kernel */
 
 /* What the kernel's timer_create takes; libc's struct hides the thread field in older headers. */
 struct kernel_sigevent {
@@ -56,8 +65,7 @@ static struct fah_clock_slot *slot_of(const struct fah_timer *t)
 	struct fah_segment_head *head = fah_segment_head();
 	size_t i = (size_t)(t - timers);
 
-	return fah_agent.clock == FAH_CLOCK_PERF && head && i < FAH_CLOCK_SLOTS ? &head->clocks[i]
-										: NULL;
+	return fah_agent_has_events() && head && i < FAH_CLOCK_SLOTS ? &head->clocks[i] : NULL;
 }
 
 /* Asks the collector for an event on this thread, which it gives within a tick of its own. */
@@ -169,6 +177,7 @@ struct fah_timer *fah_timer_new(uint32_t tid, bool on, uint64_t start_mono_ns, u
 		atomic_store(&t->end_cpu_ns, 0);
 		atomic_store(&t->off, !on);
 		t->outer = t->barred = false;
+		t->left = 0;
 		make_timer(t, on);
 		ask(t);
 		return t;
@@ -193,28 +202,118 @@ void fah_timer_rest(struct fah_timer *t, uint64_t ns)
 	if (!id || atomic_load(&t->off))
 		return;
 	t->due_ns = ns;
-	if (t->outer)
+	if (t->outer && !fah_timer_has_both(t))
 		t->interval_ns = fah_cost_interval();
 	else
 		set_timer(t, id - 1, ns);
 }
 
-uint64_t fah_timer_account(struct fah_timer *t, uint64_t cpu_ns)
+bool fah_timer_has_both(const struct fah_timer *t)
 {
-	struct fah_segment_head *head = fah_segment_head();
-	uint64_t upto = cpu_ns, interval;
+	return t && t->outer && atomic_load(&t->id) && fah_agent.clock == FAH_CLOCK_BOTH;
+}
 
-	/* a timer's signal waits for the tick in any case: when it was due says nothing */
-	if (!t || !t->outer || !head)
-		return cpu_ns;
-	interval = atomic_load(&head->clock_given_ns);
-	if (!interval)
-		return cpu_ns;
+/*
+ * One clock: up to the instant at which the signal was due, not when it came. A call of the
+ * kernel's that lasts keeps a signal until it returns, and what follows would never get its share.
+ */
+static uint64_t account_due(struct fah_timer *t, uint64_t cpu_ns, uint64_t interval)
+{
+	uint64_t upto = cpu_ns;
+
 	/* earlier than was thought: the rhythm is another one, and begins here */
 	if (t->expires_ns && cpu_ns > t->expires_ns)
 		upto -= (cpu_ns - t->expires_ns) % interval;
 	t->expires_ns = upto + interval;
 	return upto;
+}
+
+/* The interval between events, as long as samples last; 0: it is being changed. */
+static uint64_t event_interval(const struct fah_timer *t)
+{
+	struct fah_segment_head *head = fah_segment_head();
+	uint64_t given = head ? atomic_load(&head->clock_given_ns) : 0;
+
+	return given && given < t->due_ns ? t->due_ns : given;
+}
+
+/*
+ * Up to where intervals of the event's have ended without a signal, from t->event_ns on; the one
+ * that ends with a signal now is not among them. A change of the interval began it anew, at an
+ * instant that nobody told us: any one in the interval before.
+ */
+static uint64_t missed_upto(const struct fah_timer *t, uint64_t cpu_ns, bool outer)
+{
+	uint64_t interval = event_interval(t), from = t->event_ns, n;
+
+	if (!interval || !from)
+		return from;
+	if (interval != t->given_ns && t->given_ns)
+		from += fah_random() % t->given_ns;
+	if (cpu_ns <= from)
+		return t->event_ns;
+	n = (cpu_ns - from + (outer ? interval / 8 : 0)) / interval;
+	n -= outer && n;
+	return n ? from + n * interval : t->event_ns;
+}
+
+/*
+ * Two clocks. Each interval of the event's has one sample: the event's, or where it was due inside
+ * the kernel and so never came, the next tick's that finds the thread there. Until then the account
+ * is behind by what is owed to the kernel, which the samples in between don't get.
+ */
+static uint64_t account_both(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns, bool outer)
+{
+	uint64_t interval = event_interval(t), owed;
+
+	t->event_ns = outer ? missed_upto(t, cpu_ns, true) : t->missed_ns;
+	t->given_ns = interval ? interval : t->given_ns;
+	owed = t->event_ns > from_ns ? t->event_ns - from_ns : 0;
+	if (!outer)
+		return from_ns + owed;
+	t->event_ns = cpu_ns;
+	return owed < BEHIND_MAX * interval ? cpu_ns - owed : cpu_ns;
+}
+
+void fah_timer_beside(struct fah_timer *t, uint64_t cpu_ns)
+{
+	if (t->event_ns && cpu_ns > t->event_ns + BEHIND_MAX * fah_cost_interval())
+		t->outer = false;
+}
+
+bool fah_timer_owes_kernel(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns)
+{
+	t->missed_ns = missed_upto(t, cpu_ns, false);
+	return t->missed_ns > from_ns;
+}
+
+uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns, bool outer)
+{
+	struct fah_segment_head *head = fah_segment_head();
+	uint64_t given;
+
+	/* a timer's signal waits for the tick in any case: when it was due says nothing */
+	if (!t || !t->outer || !head)
+		return cpu_ns;
+	if (fah_timer_has_both(t))
+		return account_both(t, from_ns, cpu_ns, outer);
+	given = atomic_load(&head->clock_given_ns);
+	return given ? account_due(t, cpu_ns, given) : cpu_ns;
+}
+
+/* The collector looks at its slots within 20 ms; woken, at once. False: it is gone, and so are its
+ * events. */
+static bool wake_collector(void)
+{
+	struct fah_segment_head *head = fah_segment_head();
+	uint32_t pid = head ? atomic_load(&head->collector) : 0;
+
+	return !pid || FAH_SYS2(SYS_kill, pid, FAH_SIGNAL) != -ESRCH;
+}
+
+static bool has_event(const struct fah_timer *t, const struct fah_clock_slot *slot)
+{
+	return atomic_load(&slot->given) == atomic_load(&t->tid);
 }
 
 /* Meanwhile signals are handled: none is left when the event is gone. */
@@ -227,12 +326,23 @@ void fah_timer_leave_event(struct fah_timer *t)
 	if (!slot || t->barred)
 		return;
 	t->barred = true;
+	t->shy_for = SHY << (t->left < SHY_DOUBLED ? t->left : SHY_DOUBLED);
+	t->left++;
 	ask_no_more(t);
-	for (int i = 0; i < LEAVE_STEPS && atomic_load(&slot->given) == atomic_load(&t->tid); i++)
-		FAH_SYS2(SYS_nanosleep, &step, NULL);
+	if (has_event(t, slot) && wake_collector())
+		for (int i = 0; i < LEAVE_STEPS && has_event(t, slot); i++)
+			FAH_SYS2(SYS_nanosleep, &step, NULL);
 	t->outer = false;
 	if (id && !atomic_load(&t->off))
 		set_timer(t, id - 1, first_interval());
+}
+
+void fah_timer_came(struct fah_timer *t)
+{
+	if (!t->barred || --t->shy_for)
+		return;
+	t->barred = false;
+	ask(t);
 }
 
 void fah_timers_leave_events(void)
@@ -254,8 +364,8 @@ void fah_timer_taken_over(struct fah_timer *t)
 	if (t->outer || t->barred)
 		return;
 	t->outer = true;
-	t->due_ns = t->expires_ns = 0;
-	if (id)
+	t->due_ns = t->expires_ns = t->event_ns = t->given_ns = 0;
+	if (id && !fah_timer_has_both(t))
 		set_timer(t, id - 1, 0);
 	t->interval_ns = fah_cost_interval();
 }

@@ -38,6 +38,8 @@ const char *fah_clock_words(uint32_t clock)
 		[FAH_CLOCK_THREAD_CPU] = "each thread's CPU time, bound to the kernel's tick",
 		[FAH_CLOCK_TEST] = "monotonic timers, for tests only",
 		[FAH_CLOCK_PERF] = "each thread's CPU time, by perf's task-clock",
+		[FAH_CLOCK_BOTH] = "each thread's CPU time, by perf's task-clock; in the kernel by "
+				   "its tick",
 	};
 
 	return pick(words, COUNT(words), clock);

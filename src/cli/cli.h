@@ -98,7 +98,9 @@ bool fah_parse_rate(const char *text, double *ret_hz); /* 250, 1khz, 0.5kHz */
 #define FAH_CLOCK_OPTION(id) \
 	{ \
 		id, "clock", NULL, "CLOCK", \
-			"timer, bound to the kernel's tick, or perf (default: by the rate)" \
+			"timer, bound to the kernel's tick, or perf, also inside the kernel " \
+			"(default: " \
+			"perf's where it can do no harm, at rates above the tick's everywhere)" \
 	}
 uint32_t fah_parse_clock(const char *text); /* timer, perf: enum fah_clock; 0: neither */
 

@@ -21,11 +21,10 @@ void fah_about_run(struct fah_writer *w, const struct fah_session *s,
 	fah_writer_meta(w, "clock",
 			opt->clock == FAH_CLOCK_TEST   ? "test"
 			: opt->clock == FAH_CLOCK_PERF ? "perf"
+			: opt->clock == FAH_CLOCK_BOTH ? "both"
 						       : "thread-cpu");
 	if (perf->why[0])
 		fah_writer_meta(w, "perf_refused", perf->why);
-	if (perf->granted && perf->user_only)
-		fah_writer_meta(w, "perf_user_only", "1");
 	snprintf(text, sizeof(text), "%.9g", opt->budget);
 	if (opt->budget > 0)
 		fah_writer_meta(w, "budget", text);

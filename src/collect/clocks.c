@@ -20,7 +20,7 @@
 
 #define SHORTEST_NS 10000u	 /* the kernel's own limit */
 #define VARY_EVERY_NS 500000000u /* setting a period restarts the interval that runs */
-#define VARY_PART 10u		 /* periods differ by up to a tenth, so that no loop keeps step */
+#define VARY_PART 4u		 /* rates differ by up to a fourth, so that no loop keeps step */
 
 struct event {
 	uint32_t tid; /* 0: none */
@@ -33,7 +33,7 @@ struct clocked {
 	struct event *events; /* by the agent's slots */
 	uint32_t n;
 	uint64_t period_ns, varied_ns; /* as asked for; as set */
-	int64_t by_ns;		       /* what the one differs from the other */
+	double by;		       /* by what part of it the rate differs from the asked */
 	bool mirror;		       /* the next differs by as much to the other side */
 };
 
@@ -112,14 +112,15 @@ static void say_why(struct fah_clocks_leave *ret, int err)
 		snprintf(ret->why, sizeof(ret->why), "perf events: %s", strerror(err));
 }
 
-void fah_clocks_probe(struct fah_clocks_leave *ret)
+void fah_clocks_probe(bool user_only, struct fah_clocks_leave *ret)
 {
 	uint32_t self = (uint32_t)syscall(SYS_gettid);
 	int fd;
 
 	memset(ret, 0, sizeof(*ret));
-	fd = open_event(self, 1000000000u, false);
-	if (fd < 0 && (errno == EACCES || errno == EPERM)) {
+	ret->user_only = user_only;
+	fd = open_event(self, 1000000000u, user_only);
+	if (fd < 0 && !user_only && (errno == EACCES || errno == EPERM)) {
 		ret->user_only = true;
 		fd = open_event(self, 1000000000u, true);
 	}
@@ -129,16 +130,6 @@ void fah_clocks_probe(struct fah_clocks_leave *ret)
 		say_why(ret, errno);
 	if (fd >= 0)
 		close(fd);
-}
-
-double fah_clocks_tick_hz(void)
-{
-	struct timespec tick;
-
-	/* the coarse clock is set by each tick */
-	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) < 0 || tick.tv_sec || !tick.tv_nsec)
-		return 0;
-	return 1e9 / (double)tick.tv_nsec;
 }
 
 int fah_clocks_new(struct fah_drain *d, bool user_only, struct fah_clocks **ret)
@@ -160,15 +151,11 @@ int fah_clocks_new(struct fah_drain *d, bool user_only, struct fah_clocks **ret)
 /* Every other time as far to the other side, so that the rate is the one asked for. */
 static uint64_t varied(struct fah_clocks *c, struct clocked *k)
 {
-	int64_t part = (int64_t)(k->period_ns / VARY_PART), by = 0;
+	double by = (double)(next_random(c) % 2000) / 1000 - 1; /* -1 to 1 */
 
-	if (k->mirror)
-		by = -k->by_ns;
-	else if (part)
-		by = (int64_t)(next_random(c) % (uint64_t)(2 * part + 1)) - part;
+	k->by = k->mirror ? -k->by : by / VARY_PART;
 	k->mirror = !k->mirror;
-	k->by_ns = by;
-	return (uint64_t)((int64_t)k->period_ns + by);
+	return (uint64_t)((double)k->period_ns / (1 + k->by));
 }
 
 static void end_event(struct event *e)
@@ -221,6 +208,8 @@ static void look_at(struct fah_clocks *c, struct clocked *k, struct event *e,
 
 static void set_periods(struct fah_clocks *c, struct clocked *k, struct fah_segment_head *head)
 {
+	/* who samples meanwhile cannot tell by which of the two intervals it came */
+	atomic_store(&head->clock_given_ns, 0);
 	k->varied_ns = varied(c, k);
 	for (uint32_t i = 0; i < k->n; i++)
 		if (k->events[i].tid && k->events[i].fd >= 0)
@@ -252,6 +241,7 @@ static void tick_process(struct fah_clocks *c, struct clocked *k, bool vary)
 
 	if (n > FAH_CLOCK_SLOTS || !grow(k, n))
 		return;
+	atomic_store(&head->collector, (uint32_t)getpid());
 	period = period ? period : head->period_ns;
 	if (period != k->period_ns)
 		k->mirror = false;
@@ -270,6 +260,8 @@ static void leave(struct clocked **at)
 		k->p->n_segments ? fah_segment_map_head(&k->p->segments[0]) : NULL;
 
 	*at = k->next;
+	if (head)
+		atomic_store(&head->collector, 0);
 	for (uint32_t i = 0; i < k->n; i++) {
 		end_event(&k->events[i]);
 		if (head)
@@ -295,8 +287,9 @@ static bool is_wanted(struct fah_collected *list, struct fah_collected *p)
 	if (!p->id || !p->n_segments || p->done || fah_collected_is_replaced(list, p))
 		return false;
 	head = fah_segment_map_head(&p->segments[0]);
-	return head->clock == FAH_CLOCK_PERF && atomic_load(&head->status) == FAH_AGENT_RUNNING &&
-	       !atomic_load(&head->closed) && fah_collected_outer_pid(p) == p->pid;
+	return (head->clock == FAH_CLOCK_PERF || head->clock == FAH_CLOCK_BOTH) &&
+	       atomic_load(&head->status) == FAH_AGENT_RUNNING && !atomic_load(&head->closed) &&
+	       fah_collected_outer_pid(p) == p->pid;
 }
 
 void fah_clocks_tick(struct fah_clocks *c, uint64_t now_ns)

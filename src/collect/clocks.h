@@ -1,5 +1,5 @@
 /*
- * clocks.h - perf's task-clock on every recorded thread, for rates above the kernel's tick.
+ * clocks.h - perf's task-clock on every recorded thread.
  *
  * The events are ours: the target has no descriptor of them, and they are gone when we are. Each
  * sends our signal to its thread after so much of the thread's CPU. Agents say in their segment
@@ -18,13 +18,11 @@ struct fah_clocks; /* opaque */
 /* Whether the kernel lets us have such events, tried on ourselves. */
 struct fah_clocks_leave {
 	bool granted;
-	bool user_only; /* not while the thread is in the kernel: seen when it returns */
+	bool user_only; /* not while the thread is in the kernel: there its timer serves */
 	char why[160];	/* not granted: in words, with the cure where there is one */
 };
-void fah_clocks_probe(struct fah_clocks_leave *ret);
-
-/* Hz of the tick to which the timers of threads are bound; 0: the kernel does not say. */
-double fah_clocks_tick_hz(void);
+/* user_only: inside the kernel none is wanted; otherwise where the kernel grants that. */
+void fah_clocks_probe(bool user_only, struct fah_clocks_leave *ret);
 
 /* d is borrowed. FAH_ERR_NOMEM. */
 int fah_clocks_new(struct fah_drain *d, bool user_only, struct fah_clocks **ret);

@@ -31,19 +31,26 @@
 #define KILL_NS 5000000000ull /* between SIGTERM and SIGKILL */
 
 /*
- * The clock to use. perf: what the kernel said, where that one was wanted. By itself it is used
- * only for what timers cannot do: its signal may come when a thread is about to block.
+ * The clock to use. perf: what the kernel said of its own. Inside the kernel that one may end a
+ * call that is about to block, so it is used there only for what timers cannot do, rates above the
+ * tick's, or where it was asked for.
  */
 static uint32_t choose_clock(const struct fah_run_options *opt, struct fah_clocks_leave *perf)
 {
-	double tick = fah_clocks_tick_hz();
+	uint64_t tick = fah_tick_ns();
+	bool fast = tick && fah_run_hz(opt) * (double)tick > 1e9;
 
 	memset(perf, 0, sizeof(*perf));
 	if (opt->test_hz > 0)
 		return FAH_CLOCK_TEST;
-	if (opt->clock == FAH_CLOCK_PERF || (!opt->clock && tick > 0 && fah_run_hz(opt) > tick))
-		fah_clocks_probe(perf);
-	return perf->granted ? FAH_CLOCK_PERF : FAH_CLOCK_THREAD_CPU;
+	if (opt->clock == FAH_CLOCK_THREAD_CPU)
+		return opt->clock;
+	fah_clocks_probe(!fast && opt->clock != FAH_CLOCK_PERF, perf);
+	if (!fast && opt->clock != FAH_CLOCK_PERF)
+		perf->why[0] = 0; /* nothing was asked for that there is not */
+	if (!perf->granted)
+		return FAH_CLOCK_THREAD_CPU;
+	return perf->user_only ? FAH_CLOCK_BOTH : FAH_CLOCK_PERF;
 }
 
 /*
@@ -97,12 +104,32 @@ static bool has_ended(pid_t pid, uint64_t within_ns, int *ret_status, struct rus
 }
 
 /* How long to sleep: until the next look at waiting threads, or the end of the recording. */
-static struct timespec next_pause(struct fah_waits *waits, const struct fah_budget *budget,
-				  uint64_t left_ns)
+static uint64_t next_pause(struct fah_waits *waits, const struct fah_budget *budget,
+			   uint64_t left_ns)
 {
 	uint64_t ns = (uint64_t)((double)fah_waits_pause(waits) * budget->stretch);
 
-	return (struct timespec){0, (long)(ns < left_ns ? ns : left_ns)};
+	return ns < left_ns ? ns : left_ns;
+}
+
+/* Sleeps until then, or until a signal other than that of a thread which waits for its event to
+ * end: that is done meanwhile. True: si is that signal. */
+static bool next_signal(const sigset_t *signals, uint64_t then_ns, struct fah_clocks *clocks,
+			siginfo_t *si)
+{
+	for (;;) {
+		uint64_t now = fah_clock_ns(CLOCK_MONOTONIC);
+		uint64_t left = now < then_ns ? then_ns - now : 0;
+		const struct timespec pause = {(time_t)(left / 1000000000u),
+					       (long)(left % 1000000000u)};
+
+		if (sigtimedwait(signals, si, &pause) < 0)
+			return false;
+		if (si->si_signo != SIGURG)
+			return true;
+		if (clocks)
+			fah_clocks_tick(clocks, now);
+	}
 }
 
 static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *opt, uint64_t start,
@@ -116,9 +143,9 @@ static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *o
 	siginfo_t si;
 
 	for (; now < end; now = fah_clock_ns(CLOCK_MONOTONIC)) {
-		const struct timespec pause = next_pause(waits, budget, end - now);
+		uint64_t next = now + next_pause(waits, budget, end - now);
 
-		if (sigtimedwait(signals, &si, &pause) > 0)
+		if (next_signal(signals, next, clocks, &si))
 			forward(pid, &si);
 		if (wait4(pid, ret_status, WNOHANG, ret_usage) == pid)
 			return FAH_ENDED_PROGRAM;
@@ -261,6 +288,7 @@ static void set_signals(sigset_t *signals)
 	sigaddset(signals, SIGQUIT);
 	sigaddset(signals, SIGTERM);
 	sigaddset(signals, SIGHUP);
+	sigaddset(signals, SIGURG);
 }
 
 /* The part between the session's making and its removal. */

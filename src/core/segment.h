@@ -66,6 +66,8 @@ enum fah_clock {
 	FAH_CLOCK_TEST = 2,	  /* tests only: monotonic timers, faster than the tick */
 	FAH_CLOCK_PERF = 3,	  /* perf's task-clock, opened by the collector on each thread; the
 				     thread's own timer until it comes */
+	FAH_CLOCK_BOTH = 4, /* the same outside of the kernel only, and inside it the thread's timer
+			       (agent/timers.c says why) */
 };
 
 /* Why a sample was not kept. 0..5 are enum fah_py_doubt; records carry the same numbers. */
@@ -135,7 +137,7 @@ struct fah_segment_head {
 	/* thread CPU by which samples came later than they were due: sum, longest, by length */
 	_Atomic uint64_t gap_ns, gap_max_ns, gaps[FAH_HIST_BUCKETS];
 	_Atomic uint64_t interval_sum_ns; /* the interval in force, added up over all handlers */
-	/* FAH_CLOCK_PERF: what the agent asks of the collector, which has the events. The interval,
+	/* perf's clock: what the agent asks of the collector, which has the events. The interval,
 	 * 0: period_ns; and the threads that want an event. n_clocks: none was ever used from there
 	 * on. */
 	_Atomic uint64_t clock_interval_ns;
@@ -150,6 +152,8 @@ struct fah_segment_head {
 		_Atomic uint32_t wanted; /* the agent's: a tid, 0: no event */
 		_Atomic uint32_t given;	 /* the collector's: the tid that has one, or gets it now */
 	} clocks[FAH_CLOCK_SLOTS];
+	/* the collector's: its pid where it gives events; SIGURG makes it look at once */
+	_Atomic uint32_t collector;
 };
 
 _Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD,

@@ -4,6 +4,8 @@
 #ifndef FAH_CORE_TIME_H
 #define FAH_CORE_TIME_H
 
+#include "core/sys.h"
+
 #include <stdint.h>
 #include <sys/time.h>
 #include <time.h>
@@ -26,6 +28,16 @@ static inline uint64_t fah_clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &ts);
 	return fah_timespec_ns(ts);
+}
+
+/* The kernel's tick, to which the timers of threads are bound: it sets the coarse clocks. 0: the
+ * kernel does not say. */
+static inline uint64_t fah_tick_ns(void)
+{
+	struct timespec ts = {0, 0};
+
+	return FAH_SYS2(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, &ts) < 0 ? 0
+									   : fah_timespec_ns(ts);
 }
 
 #endif

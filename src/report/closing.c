@@ -215,10 +215,6 @@ static void say_perf(struct fah_text *t, const struct fah_profile *p, bool used)
 	fah_strbuf_adds(&sb,
 			"With this clock a sample may come when a thread is about to block, and "
 			"interrupt that call once (EINTR); Python itself calls it again.");
-	if (fah_profile_meta(p, "perf_user_only"))
-		fah_strbuf_adds(&sb,
-				" A sample that is due inside the kernel is taken on return, for "
-				"this user may not watch the kernel.");
 	say(t, &sb);
 }
 

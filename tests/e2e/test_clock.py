@@ -1,4 +1,4 @@
-"""The clock for rates above the kernel's tick: perf's, opened outside of the program."""
+"""The clocks: perf's, opened outside of the program, beside and instead of the program's timers."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def perf(program, system_python, tmp_path_factory):
     """A kernel that lets us have the clock."""
     folder = tmp_path_factory.mktemp("perf")
     it = read(profile(system_python, ["--code", "pass"], folder, options=["-q", "--clock", "perf"]))
-    if it.meta["clock"] != "perf":
+    if it.meta["clock"] == "thread-cpu":
         pytest.skip("SKIP: no perf events here: %s" % it.meta["perf_refused"])
 
 
@@ -56,6 +56,75 @@ def test_as_fast_as_asked(perf, python, tmp_path):
     rates = [len(all_of) / sum(all_of) * 1e9 for all_of in cpu.values() if sum(all_of) > 0.3e9]
     # from the timers at the start, about 20 ms, come fewer
     assert len(rates) == 2 and all(1500 < rate < 2200 for rate in rates), rates
+
+
+SLEEPS = """
+import ctypes, time
+
+libc, ended = ctypes.CDLL(None), 0
+while time.process_time() < %g:
+    ended += libc.usleep(1) != 0
+print("ended" if ended else "slept")
+"""
+
+
+def test_ends_no_call(perf, python, tmp_path):
+    """By default: a call that is about to block, from C that does not call again."""
+    result = profile(python, [script(tmp_path, SLEEPS % 0.4)], tmp_path, options=["-q"])
+    assert read(result).meta["clock"] == "both" and result.stdout == b"slept\n", result
+
+
+@ROOT_ONLY
+def test_would_be_seen_to_end_calls(perf, system_python, tmp_path):
+    """What the one above would see: perf's clock inside the kernel, which is there for high rates."""
+    for seconds in (1, 2, 4, 8):
+        result = profile(
+            system_python,
+            [script(tmp_path, SLEEPS % seconds)],
+            tmp_path,
+            options=["-q", "--rate", "2khz"],
+        )
+        if read(result).meta["clock"] != "perf":
+            pytest.skip("SKIP: no perf events inside the kernel here")
+        if result.stdout == b"ended\n":
+            return
+    assert False, result
+
+
+def test_own_descriptors_that_send_the_signal(perf, python, tmp_path):
+    """A program may have SIGURG sent when a descriptor of its own is ready: that is no clock."""
+    text = (
+        "import fcntl, os, signal, time\n"
+        "seen = []\n"
+        "signal.signal(signal.SIGURG, lambda *_: seen.append(1))\n"
+        "r, w = os.pipe()\n"
+        "fcntl.fcntl(r, 10, signal.SIGURG)\n"  # F_SETSIG
+        "fcntl.fcntl(r, fcntl.F_SETOWN, os.getpid())\n"
+        "fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)\n"
+        "for i in range(20):\n"
+        "    os.write(w, b'x')\n"
+        "    end = time.process_time() + 0.01\n"
+        "    while time.process_time() < end:\n        pass\n"
+        "    os.read(r, 9)\n"
+        "print(len(seen))\n"
+    )
+    result = same(python, [script(tmp_path, text)], tmp_path, options=["-q"])
+    assert result.stdout == b"20\n", result
+
+
+def test_asks_again(perf, system_python, tmp_path):
+    """Who blocks our signal for an instant gives its event back, and has one again later."""
+    text = (
+        "import signal, time\n"
+        "for i in range(4):\n"
+        "    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGURG])\n"
+        "    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGURG])\n"
+        "    end = time.process_time() + 0.5\n"
+        "    while time.process_time() < end:\n        pass\n"
+    )
+    it = read(profile(system_python, [script(tmp_path, text)], tmp_path, options=["-q"]))
+    given, refused = map(int, it.meta["perf_threads"].split())
+    assert 3 <= given <= 5 and not refused, it.meta
 
 
 @pytest.mark.parametrize("target", ["sigwaits.py", "urgent.py"])
@@ -106,7 +175,7 @@ def test_as_nobody(perf, system_python):
     with open("/proc/sys/kernel/perf_event_paranoid") as file:
         allowed = int(file.read()) <= 2
     if allowed:
-        assert "by perf's task-clock" in said and "taken on return" in said, said
+        assert "by perf's task-clock; in the kernel by its tick" in said, said
     else:
         assert "No clock faster than the kernel's tick: the kernel keeps perf" in said, said
 

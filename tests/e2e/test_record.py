@@ -67,7 +67,8 @@ def test_the_program_is_itself(program, python, tmp_path):
     assert result.stderr.startswith(expected.stderr)
     ours = result.err[len(expected.err) :]
     path = only(tmp_path, "my_script-*.fah")
-    assert path.name in ours and len(ours.splitlines()) < 8 and "\x1b" not in ours, ours
+    # a run too short for a sample says what helps, in five lines more
+    assert path.name in ours and len(ours.splitlines()) < 13 and "\x1b" not in ours, ours
     it = capture.read(path)
     assert it.complete and int(path.stem.rsplit("-", 1)[1]) == it.processes[1].pid
 

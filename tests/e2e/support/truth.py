@@ -361,6 +361,18 @@ def by_kind(it: Run) -> List[Seen]:
         for name in it.truth.word(word, ()):
             parts = by_unit.get(name, [0.0, 0.0, 0.0])
             user = parts[0] + parts[NATIVE]
+            if kind == 0 and sum(parts):  # Python that calls nothing has none of the kernel's
+                whole = sum(parts)
+                seen.append(
+                    Seen(
+                        it.program,
+                        it.python,
+                        "user of " + name,
+                        user / whole,
+                        1.0,
+                        count * whole / total,
+                    )
+                )
             if user:
                 seen.append(
                     Seen(
