@@ -101,8 +101,10 @@ static struct fah_collected *new_process(struct fah_collected **list,
 			strcpy(p->journal_path + n - 4, ".codes");
 	}
 	fah_codes_init(&p->codes, head->lines_kind, p->journal_path);
-	while (*list)
+	/* parents before their children, whatever order the folder lists them in */
+	while (*list && ((*list)->id || (*list)->start_mono_ns <= p->start_mono_ns))
 		list = &(*list)->next;
+	p->next = *list;
 	*list = p;
 	return p;
 }

@@ -1,4 +1,4 @@
-"""100 execs in a row (30 where there is little time), each exec'ing the next, and a chain of subprocesses. Ends with status 22.
+"""100 execs in a row, each exec'ing the next, and a chain of subprocesses. Ends with status 22.
 
   usage: execs.py SECONDS            the chain of os.execv, as often as there is time
          execs.py exec N             N more execs, then status 5
@@ -45,10 +45,9 @@ def main():  # from: <module>
         return {"exec": chain_exec, "run": chain_run}[sys.argv[1]](int(sys.argv[2]))
     from victim import rounds, seconds
     results = set()
-    # A lone round is short; else the starts of a chain take their second or two themselves.
-    execs = 100 if seconds() > 5 else 30 if seconds() else 3
+    # A lone round is short: the chain's 100 starts take their 2 s themselves.
     for _ in rounds(seconds() - 2):
-        results.add(subprocess.run(again("exec", execs)).returncode)
+        results.add(subprocess.run(again("exec", 100 if seconds() else 3)).returncode)
         work(5000)
     results.add(subprocess.run(again("run", 4), stdout=subprocess.DEVNULL).returncode)
     print("results %r" % sorted(results))
