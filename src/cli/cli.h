@@ -98,7 +98,8 @@ bool fah_parse_rate(const char *text, double *ret_hz); /* 250, 1khz, 0.5kHz */
 #define FAH_CLOCK_OPTION(id) \
 	{ \
 		id, "clock", NULL, "CLOCK", \
-			"timer, bound to the kernel's tick, or perf (default: both, or by the rate)" \
+			"timer, bound to the kernel's tick, or perf (default: both, or by the " \
+			"rate)" \
 	}
 uint32_t fah_parse_clock(const char *text); /* timer, perf: enum fah_clock; 0: neither */
 
