@@ -343,19 +343,19 @@ static uint64_t list_of(const struct mapped *one)
 	return mod->has_list ? one->base + (mod->list - mod->elf->base) : 0;
 }
 
-static int read_made(uint32_t pid, uint64_t frames, const struct map *map, struct fah_made *ret)
+static int read_made(const struct fah_mem *mem, uint64_t frames, const struct map *map,
+		     struct fah_made *ret)
 {
-	const struct fah_mem mem = fah_target_mem(pid);
 	int err = 0;
 
 	for (size_t i = 0; i < map->n && err == 0; i++) {
 		uint64_t list = list_of(&map->list[i]);
 
 		if (list && (!i || list != list_of(&map->list[i - 1])))
-			err = fah_made_code_list(&mem, list, ret);
+			err = fah_made_code_list(mem, list, ret);
 	}
 	if (frames && err == 0)
-		err = fah_made_code_frames(&mem, frames, ret);
+		err = fah_made_code_frames(mem, frames, ret);
 	fah_made_sort(ret);
 	return err;
 }
@@ -394,18 +394,19 @@ static struct module *made_module(struct fah_modules *m, struct fah_made_part *p
 static void take_made(struct fah_modules *m, uint32_t pid, uint64_t frames, struct map *map)
 {
 	_cleanup_(fah_made_release) struct fah_made made = {0};
+	const struct fah_mem mem = fah_target_mem(pid);
 	size_t n = 0, files = 0;
 
 	for (size_t i = 0; i < map->n; i++)
 		files += !is_made(&map->list[i]);
-	if (files == map->n || read_made(pid, frames, map, &made) < 0)
+	if (files == map->n || read_made(&mem, frames, map, &made) < 0)
 		fah_made_release(&made);
 	for (size_t i = 0; i < map->n; i++) {
 		struct mapped *one = &map->list[i];
 		struct fah_made_part part;
 
 		if (is_made(one) && files < FAH_MAP_MODULES_MAX &&
-		    fah_made_cut(&made, one->start, one->end, &part)) {
+		    fah_made_cut(&made, one->start, one->end, &mem, &part)) {
 			struct module *mod = made_module(m, &part);
 
 			if (mod)

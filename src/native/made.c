@@ -240,9 +240,25 @@ static bool take_starts(const struct fah_ehframe *inside, struct fah_made_part *
 	return part->starts;
 }
 
-bool fah_made_cut(const struct fah_made *made, uint64_t start, uint64_t end,
-		  struct fah_made_part *ret)
+/* NULL: it cannot be read, or is too much. */
+static uint8_t *code_of(const struct fah_made_part *part, const struct fah_mem *mem)
 {
+	uint64_t len = part->end - part->start;
+	uint8_t *code;
+
+	if (!mem || !part->symbols.n || len > FAH_MADE_CODE_MAX)
+		return NULL;
+	code = malloc(len);
+	if (code && fah_load(mem, part->start, code, len) == 0)
+		return code;
+	free(code);
+	return NULL;
+}
+
+bool fah_made_cut(const struct fah_made *made, uint64_t start, uint64_t end,
+		  const struct fah_mem *mem, struct fah_made_part *ret)
+{
+	_cleanup_(fah_freep) uint8_t *code = NULL;
 	struct fah_made_part part = {.start = UINT64_MAX};
 	size_t fde = first_fde(made, start), symbol = first_symbol(made, start), to;
 	struct fah_ehframe inside = {.cies = made->eh.cies, .n_cies = made->eh.n_cies};
@@ -257,9 +273,13 @@ bool fah_made_cut(const struct fah_made *made, uint64_t start, uint64_t end,
 		      made->symbols[to].end < end ? made->symbols[to].end : end);
 	if (part.start >= part.end)
 		return false;
-	if (!take_symbols(made, symbol, to, &part, &sum) || !take_starts(&inside, &part) ||
-	    fah_table_build_made(&inside, part.start, part.end, &sum, sizeof(sum),
-				 &part.table.bytes, &part.table.len) < 0) {
+	if (!take_symbols(made, symbol, to, &part, &sum) || !take_starts(&inside, &part)) {
+		fah_made_part_release(&part);
+		return false;
+	}
+	code = code_of(&part, mem);
+	if (fah_table_build_made(&inside, &part.symbols, code, part.start, part.end, &sum,
+				 sizeof(sum), &part.table.bytes, &part.table.len) < 0) {
 		fah_made_part_release(&part);
 		return false;
 	}

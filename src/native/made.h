@@ -17,6 +17,7 @@
 
 #define FAH_MADE_FRAMES_MAX (16u << 20) /* bytes of one .eh_frame */
 #define FAH_MADE_ALL_FRAMES_MAX (64u << 20)
+#define FAH_MADE_CODE_MAX (16u << 20) /* bytes of a part whose code is looked at */
 
 struct fah_made {
 	struct fah_ehframe eh; /* addresses of the process */
@@ -49,11 +50,12 @@ struct fah_made_part {
 };
 
 /*
- * What is known of [start, end). False: nothing, or no memory. The caller owns what is in *ret
+ * What is known of [start, end). Functions that have a symbol but no .eh_frame are read (code.h),
+ * by mem; NULL: they are not. False: nothing, or no memory. The caller owns what is in *ret
  * (fah_made_part_release). Two parts of one start with the same table have the same symbols.
  */
 bool fah_made_cut(const struct fah_made *made, uint64_t start, uint64_t end,
-		  struct fah_made_part *ret);
+		  const struct fah_mem *mem, struct fah_made_part *ret);
 void fah_made_part_release(struct fah_made_part *part);
 
 #endif

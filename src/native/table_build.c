@@ -351,13 +351,20 @@ int fah_table_build(struct fah_elf *elf, const void *key, size_t key_len, void *
 	return err;
 }
 
-int fah_table_build_made(const struct fah_ehframe *eh, uint64_t start, uint64_t end,
-			 const void *key, size_t key_len, void **ret, size_t *ret_len)
+int fah_table_build_made(const struct fah_ehframe *eh, const struct fah_symbols *syms,
+			 const uint8_t *code, uint64_t start, uint64_t end, const void *key,
+			 size_t key_len, void **ret, size_t *ret_len)
 {
 	_cleanup_(rows_release) struct rows rows = {
 		.base = start, .limit = UINT64_MAX, .known = FAH_MAP_INIT};
-	const struct fah_elf code = {.fd = -1, .base = start, .end = end};
-	const struct fah_symbols no_symbols = {0};
+	struct fah_elf_segment all = {start, end - start, 0, end - start, true};
+	const struct fah_elf elf = {.fd = -1,
+				    .mem = code,
+				    .len = code ? end - start : 0,
+				    .base = start,
+				    .end = end,
+				    .segments = &all,
+				    .n_segments = code ? 1 : 0};
 	struct fah_build_stats stats = {0};
 	int err;
 
@@ -365,7 +372,7 @@ int fah_table_build_made(const struct fah_ehframe *eh, uint64_t start, uint64_t 
 		return FAH_ERR_USAGE;
 	if (rule_number(&rows, &none) != 0 || rows.failed)
 		return FAH_ERR_NOMEM;
-	err = add_functions(&rows, &code, eh, &no_symbols, &stats);
+	err = add_functions(&rows, &elf, eh, syms, &stats);
 	return err < 0 ? err : assemble(&rows, key, key_len, ret, ret_len);
 }
 

@@ -30,11 +30,14 @@ int fah_table_build(struct fah_elf *elf, const void *key, size_t key_len, void *
 
 /*
  * The same for code of no file, [start, end), which becomes the table's base: of eh, whose
- * addresses are the process's, the functions that lie inside.
+ * addresses are the process's, the functions that lie inside. code: its bytes, to read functions
+ * that only a symbol names (counted from start); NULL: they are not to be had.
  */
 struct fah_ehframe;
-int fah_table_build_made(const struct fah_ehframe *eh, uint64_t start, uint64_t end,
-			 const void *key, size_t key_len, void **ret, size_t *ret_len);
+struct fah_symbols;
+int fah_table_build_made(const struct fah_ehframe *eh, const struct fah_symbols *syms,
+			 const uint8_t *code, uint64_t start, uint64_t end, const void *key,
+			 size_t key_len, void **ret, size_t *ret_len);
 
 /*
  * Where functions begin by .eh_frame, counted from the module's base and rising: for code that no

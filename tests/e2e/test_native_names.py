@@ -146,11 +146,14 @@ def test_exceptions(program, local_python, throwing, tmp_path):
         "called_back": None,
     }
     hot = [[n.replace(".cold]", "]") for n in names] for names, _, _ in chains(result) if "hot" in names]
+    while hot and passes not in hot[0]:  # before, the collector may not have seen the library yet
+        hot.pop(0)
     unwinding = [n for n in hot if "nwind_R" in " ".join(n)]
     assert len(unwinding) > 50, (len(unwinding), len(hot))
     for n in hot:
         natives = [name for name in n if name.startswith("[")]
-        assert not any(name.startswith("[0x") for name in natives), n
+        # but for the pages in which libffi makes its callbacks, whose code ends a walk
+        assert not any(name.startswith("[0x") for name in n[:-1]), n
         for caller, name in zip(n, n[1:]):
             if callers.get(name):
                 assert caller in callers[name], n

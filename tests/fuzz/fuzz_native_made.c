@@ -38,10 +38,11 @@ static void check(bool ok)
 
 static void cut(const struct fah_made *made, uint64_t start, uint64_t end)
 {
+	const struct fah_mem mem = {read_memory, 0};
 	struct fah_made_part part;
 	struct fah_table table;
 
-	if (!fah_made_cut(made, start, end, &part))
+	if (!fah_made_cut(made, start, end, &mem, &part))
 		return;
 	check(part.start >= start && part.end <= end && part.start < part.end);
 	check(fah_table_open(part.table.bytes, part.table.len, &table) == 0);

@@ -58,7 +58,7 @@ static void test_image(void **state)
 	made_image_init(&image, "_ZN3jit4spinEl", CODE, 0);
 	assert_int_equal(fah_made_add_image(&made, &image, sizeof(image), &process), 0);
 	fah_made_sort(&made);
-	assert_true(fah_made_cut(&made, CODE & ~4095ull, (CODE & ~4095ull) + 4096, &part));
+	assert_true(fah_made_cut(&made, CODE & ~4095ull, (CODE & ~4095ull) + 4096, NULL, &part));
 	assert_int_equal(part.start, CODE);
 	assert_int_equal(part.end, CODE + CODE_LEN);
 	assert_rules(&part);
@@ -81,7 +81,7 @@ static void test_loaded_frames_hold(void **state)
 	image.frames.fde.start = 0;
 	assert_int_equal(fah_made_add_image(&made, &image, sizeof(image), &process), 0);
 	fah_made_sort(&made);
-	assert_true(fah_made_cut(&made, CODE, CODE + 4096, &part));
+	assert_true(fah_made_cut(&made, CODE, CODE + 4096, NULL, &part));
 	assert_rules(&part);
 }
 
@@ -95,7 +95,7 @@ static void test_registered_frames(void **state)
 	assert_int_equal(fah_made_add_frames(&made, FRAMES, &process), 0); /* twice is once */
 	fah_made_sort(&made);
 	assert_int_equal(made.eh.n_fdes, 1);
-	assert_true(fah_made_cut(&made, CODE & ~4095ull, (CODE & ~4095ull) + 4096, &part));
+	assert_true(fah_made_cut(&made, CODE & ~4095ull, (CODE & ~4095ull) + 4096, NULL, &part));
 	assert_rules(&part);
 	assert_int_equal(part.symbols.n, 0);
 }
@@ -123,9 +123,9 @@ static void test_only_what_can_be_run(void **state)
 	made_image_init(&image, "spin", CODE, 0);
 	assert_int_equal(fah_made_add_image(&made, &image, sizeof(image), NULL), 0);
 	fah_made_sort(&made);
-	assert_false(fah_made_cut(&made, CODE + CODE_LEN, CODE + 4096, &part));
-	assert_false(fah_made_cut(&made, CODE - 4096, CODE, &part));
-	assert_true(fah_made_cut(&made, CODE, CODE + CODE_LEN / 2, &part));
+	assert_false(fah_made_cut(&made, CODE + CODE_LEN, CODE + 4096, NULL, &part));
+	assert_false(fah_made_cut(&made, CODE - 4096, CODE, NULL, &part));
+	assert_true(fah_made_cut(&made, CODE, CODE + CODE_LEN / 2, NULL, &part));
 	assert_int_equal(part.end, CODE + CODE_LEN / 2);
 	assert_int_equal(fah_table_open(part.table.bytes, part.table.len, &table), 0);
 	assert_int_equal(fah_table_find(&table, 0)->cfa, FAH_CFA_NONE);
@@ -145,7 +145,7 @@ static void test_names_tell_parts_apart(void **state)
 		made_image_init(&image, names[i], CODE, 0);
 		assert_int_equal(fah_made_add_image(&made, &image, sizeof(image), NULL), 0);
 		fah_made_sort(&made);
-		assert_true(fah_made_cut(&made, CODE, CODE + 4096, &parts[i]));
+		assert_true(fah_made_cut(&made, CODE, CODE + 4096, NULL, &parts[i]));
 	}
 	assert_int_equal(parts[0].table.len, parts[1].table.len);
 	assert_memory_not_equal(parts[0].table.bytes, parts[1].table.bytes, parts[0].table.len);
@@ -173,11 +173,37 @@ static void test_damaged_images(void **state)
 		assert_int_equal(fah_made_add_image(&made, copy, len, &process), 0);
 		free(copy);
 		fah_made_sort(&made);
-		if (fah_made_cut(&made, CODE & ~4095ull, CODE + 4096, &part)) {
+		if (fah_made_cut(&made, CODE & ~4095ull, CODE + 4096, NULL, &part)) {
 			assert_true(part.start >= (CODE & ~4095ull) && part.end <= CODE + 4096);
 			fah_made_part_release(&part);
 		}
 	}
+}
+
+/* What has a name but no .eh_frame is read: here, a register saved around a call. */
+static void test_code_without_frames(void **state)
+{
+	_cleanup_(fah_made_release) struct fah_made made = {0};
+	_cleanup_(fah_made_part_release) struct fah_made_part part = {0};
+	struct made_image image;
+	struct fah_table table;
+	static uint8_t code[CODE_LEN] = {0x53, 0xff, 0xd6}; /* push %rbx; call *%rsi; nops */
+
+	memset(code + 3, 0x90, sizeof(code) - 5);
+	code[CODE_LEN - 2] = 0x5b; /* pop %rbx; ret */
+	code[CODE_LEN - 1] = 0xc3;
+	made_image_init(&image, "spin", (uintptr_t)code, 0);
+	memset(&image.frames, 0, sizeof(image.frames));
+	assert_int_equal(fah_made_add_image(&made, &image, sizeof(image), NULL), 0);
+	fah_made_sort(&made);
+	assert_int_equal(made.eh.n_fdes, 0);
+	assert_true(fah_made_cut(&made, (uintptr_t)code, (uintptr_t)code + CODE_LEN, &fah_mem_self,
+				 &part));
+	assert_int_equal(fah_table_open(part.table.bytes, part.table.len, &table), 0);
+	assert_int_equal(fah_table_find(&table, 0)->off, 8);
+	assert_int_equal(fah_table_find(&table, 2)->off, 16);
+	assert_int_equal(fah_table_find(&table, CODE_LEN - 2)->off, 16);
+	assert_int_equal(fah_table_find(&table, CODE_LEN - 1)->off, 8);
 }
 
 int main(void)
@@ -190,6 +216,7 @@ int main(void)
 		cmocka_unit_test(test_only_what_can_be_run),
 		cmocka_unit_test(test_names_tell_parts_apart),
 		cmocka_unit_test(test_damaged_images),
+		cmocka_unit_test(test_code_without_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
