@@ -28,7 +28,7 @@ for which, number in (
     while counts.get(number, 0) < 20:
         sum(range(1000))
     used = time.process_time() - before
-    print(number, signal.setitimer(which, 0)[1], number == signal.SIGALRM or 0.3 < used < 0.6)
+    print(number, signal.setitimer(which, 0)[1], number == signal.SIGALRM or 0.2 < used < 1.0)
 
 reader, writer = os.pipe()
 os.set_blocking(writer, False)
