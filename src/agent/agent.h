@@ -264,6 +264,7 @@ uint64_t fah_cost_interval(void); /* ns of thread CPU between samples, as in for
 /* Before a sample is taken, cpu_ns after the last one; timer may be NULL, here and below. */
 void fah_cost_gap(const struct fah_timer *timer, uint64_t cpu_ns);
 void fah_cost_note(struct fah_timer *timer, uint64_t ns); /* after it: the handler took ns */
+uint64_t fah_cost_of_event(void);     /* what the collector's event costs beside its handler */
 void fah_cost_no_sample(uint64_t ns); /* the handler took ns, and there was nothing to take */
 
 /* sample.c */

@@ -8,7 +8,7 @@
  */
 #include "agent/agent.h"
 
-#define REST 10 /* handlers get a tenth of the threads' CPU at most, also without a budget */
+#define REST 8 /* handlers get an eighth of the threads' CPU at most, also without a budget */
 #define MILLION 1000000u
 #define MEAN_OF 16 /* handlers that the usual time is the mean of, about */
 #define MOST 16	   /* a handler counts in it as at most so many usual ones */
@@ -83,6 +83,13 @@ static uint64_t choose_interval(struct fah_segment_head *head, uint64_t ns)
 	if (want != now)
 		atomic_store_explicit(&head->clock_interval_ns, want, memory_order_relaxed);
 	return want;
+}
+
+uint64_t fah_cost_of_event(void)
+{
+	struct fah_segment_head *head = fah_segment_head();
+
+	return head ? atomic_load_explicit(&head->event_cost_ns, memory_order_relaxed) : 0;
 }
 
 void fah_cost_no_sample(uint64_t ns)

@@ -347,7 +347,7 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	upto = fah_timer_account(timer, t->last_cpu_ns, cpu, outer);
 	came.cpu_ns = cpu;
 	take(t, uc, mono, upto, &came);
-	fah_cost_note(timer, fah_now_thread_cpu() - cpu);
+	fah_cost_note(timer, fah_now_thread_cpu() - cpu + (outer ? fah_cost_of_event() : 0));
 }
 
 struct turn {

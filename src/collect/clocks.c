@@ -2,6 +2,7 @@
 #include "collect/clocks.h"
 
 #include "base/file.h"
+#include "collect/event_cost.h"
 #include "collect/process.h"
 #include "core/err.h"
 #include "core/segment.h"
@@ -18,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHORTEST_NS 10000u	 /* the kernel's own limit */
+#define SHORTEST_NS 10000u /* the kernel's own limit */
+#define MEASURE_AFTER_NS 2000000000u
 #define VARY_EVERY_NS 500000000u /* setting a period restarts the interval that runs */
 #define VARY_PART 4u		 /* rates differ by up to a fourth, so that no loop keeps step */
 
@@ -40,8 +42,11 @@ struct clocked {
 struct fah_clocks {
 	struct fah_drain *d;
 	struct clocked *list;
-	bool user_only;
+	bool user_only, fast;
 	uint64_t varied_ns, random;
+	uint64_t begun_ns; /* at the first look; 0: none yet */
+	uint32_t cost_ns;  /* of an event, beside its handler */
+	bool measured;
 	struct fah_clocks_stats stats;
 };
 
@@ -132,7 +137,7 @@ void fah_clocks_probe(bool user_only, struct fah_clocks_leave *ret)
 		close(fd);
 }
 
-int fah_clocks_new(struct fah_drain *d, bool user_only, struct fah_clocks **ret)
+int fah_clocks_new(struct fah_drain *d, bool user_only, bool fast, struct fah_clocks **ret)
 {
 	struct fah_clocks *c = calloc(1, sizeof(*c));
 	struct timespec now;
@@ -142,6 +147,7 @@ int fah_clocks_new(struct fah_drain *d, bool user_only, struct fah_clocks **ret)
 	clock_gettime(CLOCK_REALTIME, &now);
 	c->d = d;
 	c->user_only = user_only;
+	c->fast = fast;
 	c->random =
 		(uint64_t)now.tv_nsec << 20 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 40 ^ 1;
 	*ret = c;
@@ -242,6 +248,7 @@ static void tick_process(struct fah_clocks *c, struct clocked *k, bool vary)
 	if (n > FAH_CLOCK_SLOTS || !grow(k, n))
 		return;
 	atomic_store(&head->collector, (uint32_t)getpid());
+	atomic_store(&head->event_cost_ns, c->cost_ns);
 	period = period ? period : head->period_ns;
 	if (period != k->period_ns)
 		k->mirror = false;
@@ -292,11 +299,31 @@ static bool is_wanted(struct fah_collected *list, struct fah_collected *p)
 	       fah_collected_outer_pid(p) == p->pid;
 }
 
+/* At rates that may cost much at once; else when a run has shown to be a long one, for it takes 8
+ * ms of our CPU. SIGURG, which nobody needs on us, is blocked: one stays pending, and means a look.
+ */
+static void measure_cost(struct fah_clocks *c, uint64_t now_ns)
+{
+	uint32_t self = (uint32_t)syscall(SYS_gettid);
+	int fd;
+
+	c->begun_ns = c->begun_ns ? c->begun_ns : now_ns;
+	if (c->measured || (!c->fast && now_ns - c->begun_ns < MEASURE_AFTER_NS))
+		return;
+	c->measured = true;
+	fd = open_event(self, 1000000000u, c->user_only);
+	if (fd >= 0 && aim(fd, self) == 0)
+		c->cost_ns = (uint32_t)fah_event_cost_ns(fd);
+	if (fd >= 0)
+		close(fd);
+}
+
 void fah_clocks_tick(struct fah_clocks *c, uint64_t now_ns)
 {
 	struct fah_collected *list = fah_drain_processes(c->d), *p;
 	bool vary = now_ns - c->varied_ns >= VARY_EVERY_NS;
 
+	measure_cost(c, now_ns);
 	if (vary)
 		c->varied_ns = now_ns;
 	for (struct clocked **at = &c->list; *at;)

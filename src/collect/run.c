@@ -30,6 +30,12 @@
 #define SETTLE_NS 5000000     /* for handlers that are at work when recording ends */
 #define KILL_NS 5000000000ull /* between SIGTERM and SIGKILL */
 
+/* More often than the kernel's tick. */
+static bool is_fast(const struct fah_run_options *opt)
+{
+	return fah_run_hz(opt) * (double)fah_tick_ns() > 1e9;
+}
+
 /*
  * The clock to use. perf: what the kernel said of its own. Inside the kernel that one may end a
  * call that is about to block, so it is used there only for what timers cannot do, rates above the
@@ -37,8 +43,7 @@
  */
 static uint32_t choose_clock(const struct fah_run_options *opt, struct fah_clocks_leave *perf)
 {
-	uint64_t tick = fah_tick_ns();
-	bool fast = tick && fah_run_hz(opt) * (double)tick > 1e9;
+	bool fast = is_fast(opt);
 
 	memset(perf, 0, sizeof(*perf));
 	if (opt->test_hz > 0)
@@ -253,7 +258,7 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 	if (err == 0)
 		err = fah_waits_new(d, w, start, &waits);
 	if (err == 0 && perf->granted)
-		err = fah_clocks_new(d, perf->user_only, &clocks);
+		err = fah_clocks_new(d, perf->user_only, is_fast(opt) || opt->budget > 0, &clocks);
 	if (err == 0)
 		r->start_errno = fah_program_release(program);
 	if (err < 0 || r->start_errno) {

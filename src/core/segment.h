@@ -154,6 +154,9 @@ struct fah_segment_head {
 	} clocks[FAH_CLOCK_SLOTS];
 	/* the collector's: its pid where it gives events; SIGURG makes it look at once */
 	_Atomic uint32_t collector;
+	/* the collector's: ns that a signal of perf's clock costs beyond its handler; 0: not known
+	 */
+	_Atomic uint32_t event_cost_ns;
 };
 
 _Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD,

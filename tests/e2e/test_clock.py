@@ -46,7 +46,7 @@ def read(result):
 def test_as_fast_as_asked(perf, python, tmp_path):
     """By the thread's own CPU, so a busy machine does not matter: 0.4 s of each of two threads."""
     result = profile(
-        python, [script(tmp_path, BUSY % (0.4, 1))], tmp_path, options=["-q", "--rate", "2khz"]
+        python, [script(tmp_path, BUSY % (0.4, 1))], tmp_path, options=["-q", "--rate", "1khz"]
     )
     it = read(result)
     assert it.meta["clock"] == "perf", it.meta
@@ -55,7 +55,7 @@ def test_as_fast_as_asked(perf, python, tmp_path):
         cpu.setdefault(thread, []).append(ns)
     rates = [len(all_of) / sum(all_of) * 1e9 for all_of in cpu.values() if sum(all_of) > 0.3e9]
     # from the timers at the start, about 20 ms, come fewer
-    assert len(rates) == 2 and all(1500 < rate < 2200 for rate in rates), rates
+    assert len(rates) == 2 and all(750 < rate < 1100 for rate in rates), rates
 
 
 SLEEPS = """
@@ -82,7 +82,7 @@ def test_would_be_seen_to_end_calls(perf, system_python, tmp_path):
             system_python,
             [script(tmp_path, SLEEPS % seconds)],
             tmp_path,
-            options=["-q", "--rate", "2khz"],
+            options=["-q", "--rate", "1khz"],
         )
         if read(result).meta["clock"] != "perf":
             pytest.skip("SKIP: no perf events inside the kernel here")
