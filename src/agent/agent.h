@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define FAH_PATH_MAX 4096
 #define FAH_AGENT_EXPORT __attribute__((visibility("default")))
@@ -45,11 +46,6 @@ struct fah_agent {
 	_Atomic uint32_t forked;
 };
 extern struct fah_agent fah_agent;
-
-static inline bool fah_agent_has_events(void)
-{
-	return fah_agent.clock == FAH_CLOCK_PERF || fah_agent.clock == FAH_CLOCK_BOTH;
-}
 
 /* main.c: note whose process this is, at the start and after a fork. */
 void fah_own_pid(void);
@@ -173,6 +169,16 @@ struct fah_timer *fah_timer_of(uint32_t tid);
 struct fah_timer *fah_timer_at(uint32_t i); /* NULL beyond the end */
 struct fah_timer *fah_thread_timer(void);   /* thread.c: this thread's, or NULL */
 bool fah_timer_cpu(uint32_t tid, uint64_t *ret_ns);
+/* A clock of a thread of this process, by the kernel's encoding; tid 0: of the calling one. */
+enum fah_thread_clock {
+	FAH_ALL_TICKS = 0,  /* what the kernel's ticks gave it */
+	FAH_USER_TICKS = 1, /* of that, outside of the kernel */
+	FAH_CPU_TIME = 2,   /* measured, not counted by ticks */
+};
+static inline clockid_t fah_thread_clock(uint32_t tid, enum fah_thread_clock which)
+{
+	return (clockid_t)((~tid << 3) | 4u | (uint32_t)which);
+}
 void fah_timer_delete(struct fah_timer *t);
 void fah_timer_rest(struct fah_timer *t, uint64_t ns); /* the next sample is due in ns */
 /* By its own thread, before it blocks our signal and after it let it in again. */

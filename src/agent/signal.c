@@ -206,8 +206,8 @@ static void chain(int sig, siginfo_t *si, ucontext_t *uc)
  * descriptors of its own: then it has one of that number, which says so. */
 static bool is_event(const siginfo_t *si)
 {
-	return fah_agent_has_events() && si->si_code >= POLL_IN && si->si_code <= POLL_HUP &&
-	       FAH_SYS3(SYS_fcntl, si->si_fd, F_GETSIG, 0) != FAH_SIGNAL;
+	return fah_clock_has_events(fah_agent.clock) && si->si_code >= POLL_IN &&
+	       si->si_code <= POLL_HUP && FAH_SYS3(SYS_fcntl, si->si_fd, F_GETSIG, 0) != FAH_SIGNAL;
 }
 
 static void on_signal(int sig, siginfo_t *si, void *uc)

@@ -44,17 +44,11 @@ static _Atomic uint32_t n_running; /* timers that the kernel holds */
 static _Atomic uint32_t max_running;
 static _Atomic uint32_t in_flight; /* threads that write records */
 
-/* The CPU clock of a thread of this process, by its tid: the kernel's encoding. */
-static clockid_t thread_clock(uint32_t tid)
-{
-	return (clockid_t)((~tid << 3) | 6u);
-}
-
 bool fah_timer_cpu(uint32_t tid, uint64_t *ret_ns)
 {
 	struct timespec ts = {0, 0};
 
-	if (FAH_SYS2(SYS_clock_gettime, thread_clock(tid), &ts) < 0)
+	if (FAH_SYS2(SYS_clock_gettime, fah_thread_clock(tid, FAH_CPU_TIME), &ts) < 0)
 		return false;
 	*ret_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 	return true;
@@ -65,7 +59,9 @@ static struct fah_clock_slot *slot_of(const struct fah_timer *t)
 	struct fah_segment_head *head = fah_segment_head();
 	size_t i = (size_t)(t - timers);
 
-	return fah_agent_has_events() && head && i < FAH_CLOCK_SLOTS ? &head->clocks[i] : NULL;
+	return fah_clock_has_events(fah_agent.clock) && head && i < FAH_CLOCK_SLOTS
+		       ? &head->clocks[i]
+		       : NULL;
 }
 
 /* Asks the collector for an event on this thread, which it gives within a tick of its own. */
@@ -149,7 +145,8 @@ static void make_timer(struct fah_timer *t, bool on)
 	uint32_t tid = atomic_load(&t->tid);
 	struct kernel_sigevent ev = {
 		.signo = FAH_SIGNAL, .notify = 4 /* SIGEV_THREAD_ID */, .tid = (int)tid};
-	clockid_t clock = fah_agent.clock == FAH_CLOCK_TEST ? CLOCK_MONOTONIC : thread_clock(tid);
+	clockid_t clock = fah_agent.clock == FAH_CLOCK_TEST ? CLOCK_MONOTONIC
+							    : fah_thread_clock(tid, FAH_CPU_TIME);
 	int id = 0;
 
 	ev.value.sival_ptr = &fah_agent;

@@ -16,18 +16,14 @@
 
 #define SMALL 64 /* a part below 1/64 of the sample is left to the next one */
 
-/* What a thread's clocks that end with these bits say: what the kernel counts at its ticks, before
- * it makes getrusage's figures of them, which are smoothed: a line of pure Python had 25 % system.
- */
-#define CLOCK_TICKS ((clockid_t)(~0u << 3 | 4)) /* this thread's, all */
-#define CLOCK_USER ((clockid_t)(~0u << 3 | 5))	/* outside of the kernel */
-
+/* What the kernel counts at its ticks, before it makes getrusage's figures of it, which are
+ * smoothed: a line of pure Python had 25 % system. */
 static bool read_ticks(uint64_t *ret_all, uint64_t *ret_user)
 {
 	struct timespec all = {0, 0}, user = {0, 0};
 
-	if (FAH_SYS2(SYS_clock_gettime, CLOCK_TICKS, &all) < 0 ||
-	    FAH_SYS2(SYS_clock_gettime, CLOCK_USER, &user) < 0)
+	if (FAH_SYS2(SYS_clock_gettime, fah_thread_clock(0, FAH_ALL_TICKS), &all) < 0 ||
+	    FAH_SYS2(SYS_clock_gettime, fah_thread_clock(0, FAH_USER_TICKS), &user) < 0)
 		return false;
 	*ret_all = fah_timespec_ns(all);
 	*ret_user = fah_timespec_ns(user);

@@ -42,7 +42,7 @@ struct clocked {
 struct fah_clocks {
 	struct fah_drain *d;
 	struct clocked *list;
-	bool user_only, fast;
+	bool user_only, cost_at_once;
 	uint64_t varied_ns, random;
 	uint64_t begun_ns; /* at the first look; 0: none yet */
 	uint32_t cost_ns;  /* of an event, beside its handler */
@@ -137,7 +137,7 @@ void fah_clocks_probe(bool user_only, struct fah_clocks_leave *ret)
 		close(fd);
 }
 
-int fah_clocks_new(struct fah_drain *d, bool user_only, bool fast, struct fah_clocks **ret)
+int fah_clocks_new(struct fah_drain *d, bool user_only, bool cost_at_once, struct fah_clocks **ret)
 {
 	struct fah_clocks *c = calloc(1, sizeof(*c));
 	struct timespec now;
@@ -147,7 +147,7 @@ int fah_clocks_new(struct fah_drain *d, bool user_only, bool fast, struct fah_cl
 	clock_gettime(CLOCK_REALTIME, &now);
 	c->d = d;
 	c->user_only = user_only;
-	c->fast = fast;
+	c->cost_at_once = cost_at_once;
 	c->random =
 		(uint64_t)now.tv_nsec << 20 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 40 ^ 1;
 	*ret = c;
@@ -294,12 +294,12 @@ static bool is_wanted(struct fah_collected *list, struct fah_collected *p)
 	if (!p->id || !p->n_segments || p->done || fah_collected_is_replaced(list, p))
 		return false;
 	head = fah_segment_map_head(&p->segments[0]);
-	return (head->clock == FAH_CLOCK_PERF || head->clock == FAH_CLOCK_BOTH) &&
+	return fah_clock_has_events(head->clock) &&
 	       atomic_load(&head->status) == FAH_AGENT_RUNNING && !atomic_load(&head->closed) &&
 	       fah_collected_outer_pid(p) == p->pid;
 }
 
-/* At rates that may cost much at once; else when a run has shown to be a long one, for it takes 8
+/* At once where the rate depends on it; else when a run has shown to be a long one, for it takes 8
  * ms of our CPU. SIGURG, which nobody needs on us, is blocked: one stays pending, and means a look.
  */
 static void measure_cost(struct fah_clocks *c, uint64_t now_ns)
@@ -308,7 +308,7 @@ static void measure_cost(struct fah_clocks *c, uint64_t now_ns)
 	int fd;
 
 	c->begun_ns = c->begun_ns ? c->begun_ns : now_ns;
-	if (c->measured || (!c->fast && now_ns - c->begun_ns < MEASURE_AFTER_NS))
+	if (c->measured || (!c->cost_at_once && now_ns - c->begun_ns < MEASURE_AFTER_NS))
 		return;
 	c->measured = true;
 	fd = open_event(self, 1000000000u, c->user_only);

@@ -24,8 +24,9 @@ struct fah_clocks_leave {
 /* user_only: inside the kernel none is wanted; otherwise where the kernel grants that. */
 void fah_clocks_probe(bool user_only, struct fah_clocks_leave *ret);
 
-/* d is borrowed. fast: above the tick's rate. FAH_ERR_NOMEM. */
-int fah_clocks_new(struct fah_drain *d, bool user_only, bool fast, struct fah_clocks **ret);
+/* d is borrowed. cost_at_once: what events cost decides on the rate, above the tick's or with a
+ * budget. FAH_ERR_NOMEM. */
+int fah_clocks_new(struct fah_drain *d, bool user_only, bool cost_at_once, struct fah_clocks **ret);
 void fah_clocks_free(struct fah_clocks *c); /* ends all events; NULL is fine */
 
 /* What the agents ask for since the last look; to be called every 20 ms or so. */

@@ -7,6 +7,7 @@
 #include "collect/made_code.h"
 #include "core/err.h"
 #include "native/made.h"
+#include "native/table_build.h"
 #include "native/map_file.h"
 #include "native/names.h"
 #include "native/table_file.h"
@@ -554,22 +555,6 @@ static const struct mapped *find_mapped(const struct map *map, uint64_t pc)
 	return lo && pc < map->list[lo - 1].end ? &map->list[lo - 1] : NULL;
 }
 
-/* Where the function begins that has this pc of made code: one name for all of it. */
-static uint64_t made_start(const struct module *mod, uint64_t pc)
-{
-	size_t lo = 0, hi = mod->n_starts;
-
-	while (lo < hi) { /* the first that begins behind pc */
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (mod->starts[mid] <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? mod->starts[lo - 1] : pc;
-}
-
 static void made_place(const struct mapped *one, uint64_t pc, struct fah_native_place *ret)
 {
 	ret->path = FAH_PATH_MADE;
@@ -578,7 +563,7 @@ static void made_place(const struct mapped *one, uint64_t pc, struct fah_native_
 		ret->names = one->module->names;
 		ret->offset = pc - one->base;
 	} else {
-		ret->offset = made_start(one->module, pc);
+		ret->offset = fah_function_start(one->module->starts, one->module->n_starts, pc);
 	}
 }
 

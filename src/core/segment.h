@@ -20,6 +20,7 @@
 #include "core/histogram.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FAH_SEGMENT_MAGIC 0x31474553484146ull /* "FAHSEG1\0" */
@@ -69,6 +70,12 @@ enum fah_clock {
 	FAH_CLOCK_BOTH = 4, /* the same outside of the kernel only, and inside it the thread's timer
 			       (agent/timers.c says why) */
 };
+
+/* The collector opens events on the threads, which ask for them in the head. */
+static inline bool fah_clock_has_events(uint32_t clock)
+{
+	return clock == FAH_CLOCK_PERF || clock == FAH_CLOCK_BOTH;
+}
 
 /* Why a sample was not kept. 0..5 are enum fah_py_doubt; records carry the same numbers. */
 enum fah_drop {

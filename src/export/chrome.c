@@ -198,28 +198,18 @@ static void add_head(struct tracing *t)
 	t->first = true;
 }
 
-static int choose_windows(struct tracing *t, struct fah_stacks *stacks, size_t n_threads)
+static int visit_stacks(void *stacks, uint32_t thread, fah_span_fn *fn, void *context)
 {
-	int err = 0;
+	return fah_spans_stacks(stacks, thread, fn, context);
+}
 
+static int choose_windows(struct tracing *t, struct fah_stacks *stacks)
+{
 	t->merge = fah_merge_new(stacks, FAH_MERGE_FRAMES, SLICES_MAX);
 	t->states = fah_merge_new(stacks, FAH_MERGE_STATES, STATES_MAX);
 	if (!t->merge || !t->states)
 		return FAH_ERR_NOMEM;
-	for (uint32_t i = 0; err == 0 && i < n_threads; i++) {
-		err = fah_spans_stacks(stacks, i, fah_merge_count, t->merge);
-		fah_merge_thread_counted(t->merge);
-		if (err == 0)
-			err = fah_spans_states(stacks, i, fah_merge_count, t->states);
-		fah_merge_thread_counted(t->states);
-	}
-	if (err == 0)
-		err = fah_merge_choose(t->merge);
-	if (err == 0)
-		err = fah_merge_choose(t->states);
-	if (err == 0)
-		fah_merge_note(t->merge, t->states, "chrome", t->out);
-	return err;
+	return fah_merge_windows(t->merge, t->states, visit_stacks, stacks, "chrome", t->out);
 }
 
 static void release(struct tracing *t)
@@ -237,7 +227,7 @@ static int write_chrome(struct fah_out *out, struct fah_stacks *stacks)
 	size_t n_threads, n_processes;
 	const struct fah_thread *threads = fah_profile_threads(p, &n_threads);
 	const struct fah_process *processes = fah_profile_processes(p, &n_processes);
-	int err = choose_windows(&t, stacks, n_threads);
+	int err = choose_windows(&t, stacks);
 
 	if (err < 0)
 		return err;

@@ -226,8 +226,10 @@ static void pass_sample(void *context, const struct fah_sight *sight)
 	g->fn(g->context, &span);
 }
 
-static int visit_samples(struct gecko *g, uint32_t thread, fah_span_fn *fn, void *context)
+static int visit_samples(void *gecko, uint32_t thread, fah_span_fn *fn, void *context)
 {
+	struct gecko *g = gecko;
+
 	g->last_ns = 0;
 	g->fn = fn;
 	g->context = context;
@@ -396,33 +398,18 @@ static void add_meta(struct gecko *g, const struct fah_profile *p)
 }
 
 /* Stacks get their numbers when they are first seen, and stand before the threads. */
-static int count_all(struct gecko *g, size_t n_threads)
+static int count_all(struct gecko *g)
 {
-	int err = 0;
-
 	g->merge = fah_merge_new(g->stacks, FAH_MERGE_SPANS, SAMPLES_MAX);
 	g->states = fah_merge_new(g->stacks, FAH_MERGE_STATES, MARKERS_MAX);
 	if (!g->merge || !g->states)
 		return FAH_ERR_NOMEM;
-	for (uint32_t i = 0; err == 0 && i < n_threads; i++) {
-		err = visit_samples(g, i, fah_merge_count, g->merge);
-		fah_merge_thread_counted(g->merge);
-		if (err == 0)
-			err = fah_spans_states(g->stacks, i, fah_merge_count, g->states);
-		fah_merge_thread_counted(g->states);
-	}
-	if (err == 0)
-		err = fah_merge_choose(g->merge);
-	if (err == 0)
-		err = fah_merge_choose(g->states);
-	if (err == 0)
-		fah_merge_note(g->merge, g->states, "gecko", g->out);
-	return err;
+	return fah_merge_windows(g->merge, g->states, visit_samples, g, "gecko", g->out);
 }
 
-static int prepare(struct gecko *g, size_t n_threads)
+static int prepare(struct gecko *g)
 {
-	int err = count_all(g, n_threads);
+	int err = count_all(g);
 
 	g->frames = fah_stacks_frames(g->stacks, &g->n_frames);
 	g->paths = fah_stacks_paths(g->stacks, &g->n_paths);
@@ -467,7 +454,7 @@ static int write_gecko(struct fah_out *out, struct fah_stacks *stacks)
 	size_t n_threads, n_processes;
 	const struct fah_thread *threads = fah_profile_threads(p, &n_threads);
 	const struct fah_process *processes = fah_profile_processes(p, &n_processes);
-	int err = prepare(&g, n_threads);
+	int err = prepare(&g);
 
 	if (err < 0)
 		return err;

@@ -303,8 +303,8 @@ static const char *within(const struct fah_merge *m, struct fah_num *room)
 	return room->s;
 }
 
-void fah_merge_note(const struct fah_merge *stacks, const struct fah_merge *states,
-		    const char *format, struct fah_out *out)
+static void note(const struct fah_merge *stacks, const struct fah_merge *states, const char *format,
+		 struct fah_out *out)
 {
 	static const char *const units[] = {"slices", "samples"};
 	struct fah_num room;
@@ -326,4 +326,28 @@ void fah_merge_note(const struct fah_merge *stacks, const struct fah_merge *stat
 	if (stacks->window_ns || states->window_ns)
 		fah_out_note(out,
 			     "; sums stay exact. --only FUNC shows less, -f jsonl every sample");
+}
+
+int fah_merge_windows(struct fah_merge *of_stacks, struct fah_merge *of_states,
+		      fah_merge_visit *visit, void *context, const char *format,
+		      struct fah_out *out)
+{
+	size_t n_threads;
+	int err = 0;
+
+	fah_profile_threads(fah_stacks_profile(of_stacks->stacks), &n_threads);
+	for (uint32_t i = 0; err == 0 && i < n_threads; i++) {
+		err = visit(context, i, fah_merge_count, of_stacks);
+		fah_merge_thread_counted(of_stacks);
+		if (err == 0)
+			err = fah_spans_states(of_states->stacks, i, fah_merge_count, of_states);
+		fah_merge_thread_counted(of_states);
+	}
+	if (err == 0)
+		err = fah_merge_choose(of_stacks);
+	if (err == 0)
+		err = fah_merge_choose(of_states);
+	if (err == 0)
+		note(of_stacks, of_states, format, out);
+	return err;
 }

@@ -27,7 +27,8 @@ enum fah_merge_unit {
 struct fah_merge *fah_merge_new(struct fah_stacks *stacks, enum fah_merge_unit unit, uint64_t max);
 void fah_merge_free(struct fah_merge *m); /* NULL is fine */
 
-/* A fah_span_fn, with the merge as context: all of a thread in time order. */
+/* A fah_span_fn, with the merge as context: all of a thread in time order. (fah_merge_windows does
+ * the three for two at a time.) */
 void fah_merge_count(void *merge, const struct fah_span *span);
 void fah_merge_thread_counted(struct fah_merge *m);
 /* When all are counted. 0 or FAH_ERR_NOMEM (also of counting). */
@@ -40,8 +41,16 @@ void fah_merge_begin(struct fah_merge *m, fah_span_fn *fn, void *context);
 void fah_merge_add(void *merge, const struct fah_span *span);
 void fah_merge_end(struct fah_merge *m);
 
-/* For people, where one of the two merges: what is not as it was recorded. */
-void fah_merge_note(const struct fah_merge *stacks, const struct fah_merge *states,
-		    const char *format, struct fah_out *out);
+/* What gives a thread's stretches to fn, in time order. */
+typedef int fah_merge_visit(void *context, uint32_t thread, fah_span_fn *fn, void *fn_context);
+
+/*
+ * Counts all threads' stacks, as visit gives them, and their states, and chooses the window of
+ * each. Where one of the two merges, out says for people what is not as it was recorded. 0, or what
+ * visit returned, or FAH_ERR_NOMEM.
+ */
+int fah_merge_windows(struct fah_merge *of_stacks, struct fah_merge *of_states,
+		      fah_merge_visit *visit, void *context, const char *format,
+		      struct fah_out *out);
 
 #endif

@@ -207,27 +207,15 @@ bool fah_names_has(struct fah_names *names, const char *symbol)
 	return *known == 2;
 }
 
-/* Where the function begins that holds this offset: one name for all of it. */
 static uint64_t function_start(struct fah_names *names, uint64_t offset)
 {
-	size_t lo = 0, hi;
-
 	if (!names->has_starts) {
 		names->has_starts = true;
 		if (names->elf &&
 		    fah_function_starts(names->elf, &names->starts, &names->n_starts) < 0)
 			names->n_starts = 0;
 	}
-	hi = names->n_starts;
-	while (lo < hi) { /* the first that begins behind it */
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (names->starts[mid] <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? names->starts[lo - 1] : offset;
+	return fah_function_start(names->starts, names->n_starts, offset);
 }
 
 static const char *readable(struct fah_names *names, const char *symbol)

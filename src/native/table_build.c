@@ -398,3 +398,18 @@ int fah_function_starts(struct fah_elf *elf, uint64_t **ret, size_t *ret_n)
 			(*ret)[(*ret_n)++] = eh.fdes[i].start - elf->base;
 	return 0;
 }
+
+uint64_t fah_function_start(const uint64_t *starts, size_t n, uint64_t at)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) { /* the first that begins behind it */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (starts[mid] <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? starts[lo - 1] : at;
+}

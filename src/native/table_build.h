@@ -44,5 +44,8 @@ int fah_table_build_made(const struct fah_ehframe *eh, const struct fah_symbols 
  * symbol names. The caller frees *ret. FAH_ERR_SYS, FAH_ERR_NOMEM, FAH_ERR_DAMAGED.
  */
 int fah_function_starts(struct fah_elf *elf, uint64_t **ret, size_t *ret_n);
+/* Of such a list, which may be empty, the function that holds this place: one name for all of it.
+ * The place itself where none begins before it. */
+uint64_t fah_function_start(const uint64_t *starts, size_t n, uint64_t at);
 
 #endif
