@@ -130,7 +130,7 @@ struct fah_thread_state {
 		struct fah_mem mem;
 		uint64_t addr;
 		uint32_t len;
-		uint8_t bytes[2048];
+		uint8_t bytes[8192];
 	} window;
 	uint8_t text[8192]; /* scratch for names */
 	/* handlers run here: the program's stack, or its alternate one, may be nearly used up */

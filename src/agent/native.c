@@ -288,7 +288,9 @@ FAH_AGENT_EXPORT int dlclose(void *handle)
 	return ret;
 }
 
-/* Eight bytes of the stack at a time, read 2 kB at a time: what is wanted next lies above. */
+#define FIRST_WINDOW 2048 /* bytes; each next one is twice as long: few stacks need a third */
+
+/* Eight bytes of the stack at a time, read many at a time: what is wanted next lies above. */
 static int read_window(const struct fah_mem *mem, const struct fah_piece *pieces, int n)
 {
 	struct fah_thread_state *t = (struct fah_thread_state *)(uintptr_t)mem->ctx;
@@ -297,14 +299,17 @@ static int read_window(const struct fah_mem *mem, const struct fah_piece *pieces
 	for (int i = 0; i < n; i++) {
 		uint64_t addr = pieces[i].addr;
 		size_t len = pieces[i].len, page = 4096 - addr % 4096;
+		size_t most = 2 * (size_t)w->len;
 
 		if (addr < w->addr || addr - w->addr > w->len || len > w->len - (addr - w->addr)) {
+			most = most < FIRST_WINDOW ? FIRST_WINDOW : most;
+			most = most > sizeof(w->bytes) ? sizeof(w->bytes) : most;
 			w->len = 0;
-			if (len > sizeof(w->bytes))
+			if (len > most)
 				return i;
-			if (fah_load(&t->mem, addr, w->bytes, sizeof(w->bytes)) == 0)
-				w->len = sizeof(w->bytes);
-			else if (page >= len && page < sizeof(w->bytes) &&
+			if (fah_load(&t->mem, addr, w->bytes, most) == 0)
+				w->len = (uint32_t)most;
+			else if (page >= len && page < most &&
 				 fah_load(&t->mem, addr, w->bytes, page) == 0)
 				w->len = (uint32_t)page; /* the stack's last page */
 			else

@@ -242,6 +242,7 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 	enum fah_drop drop = FAH_DROP_FAULT;
 	uint64_t since = cpu > t->last_cpu_ns ? cpu - t->last_cpu_ns : 0;
 	struct fah_usage use;
+	uint64_t own;
 	uint32_t flags;
 
 	fah_ahead_begin(&t->ahead);
@@ -278,7 +279,11 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 		return;
 	}
 	fah_native_loops(t);
-	write_sample(t, mono, cpu, use.system_ns, flags | where(t, who.pc, &use, since));
+	flags |= where(t, who.pc, &use, since);
+	/* What the handler took belongs to its own sample. Left to the next one, a function with
+	 * deep stacks gave half of it away each time it ended: 1.5 points of 61. */
+	own = fah_now_thread_cpu() - came->cpu_ns;
+	write_sample(t, mono + own, cpu + own, use.system_ns, flags);
 	head = fah_segment_head();
 	atomic_fetch_add_explicit(&head->samples, 1, memory_order_relaxed);
 	if (t->walk.recovered)
@@ -337,7 +342,9 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 		return;
 	}
 	/* of two clocks, the time since the last of either says nothing of when this was due */
-	since = came.by == BY_USER_EVENT ? timer->event_ns : t->last_cpu_ns;
+	since = t->real_cpu_ns ? t->real_cpu_ns : t->last_cpu_ns;
+	if (came.by == BY_USER_EVENT)
+		since = timer->event_ns;
 	since = cpu > since ? cpu - since : 0;
 	if (came.by != BY_KERNEL_TICK && too_early(timer, since))
 		return;

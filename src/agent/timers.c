@@ -225,13 +225,14 @@ static uint64_t account_due(struct fah_timer *t, uint64_t cpu_ns, uint64_t inter
 	return upto;
 }
 
-/* The interval between events, as long as samples last; 0: it is being changed. */
+/* The interval between events, or between samples where those are put off; 0: it is being changed.
+ */
 static uint64_t event_interval(const struct fah_timer *t)
 {
 	struct fah_segment_head *head = fah_segment_head();
 	uint64_t given = head ? atomic_load(&head->clock_given_ns) : 0;
 
-	return given && given < t->due_ns ? t->due_ns : given;
+	return given && given < t->due_ns && t->due_ns > fah_agent.period_ns ? t->due_ns : given;
 }
 
 /*

@@ -30,11 +30,37 @@ static void note(struct fah_ahead *a, uint64_t addr, size_t len)
 		a->next[a->n_next++] = (struct fah_ahead_piece){.addr = addr, .len = (uint32_t)len};
 }
 
+/* By pages: to look for each piece among those held takes longer. */
+static int read_pages(struct fah_ahead *a, const struct fah_piece *pieces, int n)
+{
+	int done = 0;
+
+	while (done < n && pieces[done].len < FAH_PAGE_CACHE_PAGE &&
+	       fah_page_cache_read(a->pages, &a->under, &pieces[done]))
+		done++;
+	if (done < n)
+		done += a->under.read(&a->under, pieces + done, n - done);
+	for (int i = 0; i < done; i++)
+		note(a, pieces[i].addr, pieces[i].len);
+	return done;
+}
+
+static bool by_pages(struct fah_ahead *a)
+{
+	if (a->misses <= FAH_AHEAD_MISSES)
+		return false;
+	if (!a->pages)
+		a->pages = fah_page_cache_new();
+	return a->pages != NULL;
+}
+
 static int read_ahead(const struct fah_mem *mem, const struct fah_piece *pieces, int n)
 {
 	struct fah_ahead *a = (struct fah_ahead *)(uintptr_t)mem->ctx;
 	int done = 0;
 
+	if (by_pages(a))
+		return read_pages(a, pieces, n);
 	while (done < n) {
 		struct fah_ahead_piece *held = find(a, pieces[done].addr, pieces[done].len);
 		int missing = done, got;
@@ -52,6 +78,7 @@ static int read_ahead(const struct fah_mem *mem, const struct fah_piece *pieces,
 		}
 		while (missing < n && !find(a, pieces[missing].addr, pieces[missing].len))
 			missing++;
+		a->misses++;
 		got = a->under.read(&a->under, pieces + done, missing - done);
 		for (int i = 0; i < got; i++)
 			note(a, pieces[done + i].addr, pieces[done + i].len);
@@ -76,6 +103,9 @@ void fah_ahead_begin(struct fah_ahead *a)
 	uint32_t from = 0, n = 0, first = 0;
 	int got;
 
+	if (a->misses > FAH_AHEAD_MISSES && a->pages)
+		fah_page_cache_forget(a->pages);
+	a->misses = 0;
 	for (uint32_t i = 0; i < a->n_next && from + a->next[i].len <= FAH_AHEAD_ROOM; i++) {
 		a->pieces[n] = a->next[i];
 		a->pieces[n].from = from;

@@ -7,58 +7,48 @@
  */
 #include "cpython/walk_internal.h"
 
-#define HINT_PROBES 8 /* hash slots looked at for one address */
 #define CODE_PROBES 8 /* places that a code object may have in the table */
 #define CODE_LEN_MAX (1u << 28)
 #define FRAME_SLOTS_MAX (1u << 24)
 
-static uint32_t hint_slot(uint64_t addr)
+/* Where what stood behind addr is remembered: one of two neighbours. */
+static struct fah_py_behind *behind_slot(struct fah_py_walk *w, uint64_t addr)
 {
-	return (uint32_t)((addr >> 3) * 0x9e3779b97f4a7c15ull >> 40) % FAH_PY_HINT_SLOTS;
+	uint32_t at = (uint32_t)((addr >> 3) * 0x9e3779b97f4a7c15ull >> 40) % FAH_PY_BEHIND;
+	struct fah_py_behind *first = &w->behind[at], *second = &w->behind[at ^ 1];
+
+	return first->addr == addr || (first->addr == 0 && second->addr != addr) ? first : second;
 }
 
-/* Remembers addr for the next walk. */
-static void hint_add(struct fah_py_walk *w, uint64_t addr)
+/* The chain of far frames goes on to addr: remembered for later walks. */
+static void behind_note(struct fah_py_walk *w, uint64_t addr)
 {
-	uint16_t *slots = w->hint_slots[~w->walk_no & 1];
-	uint32_t slot = hint_slot(addr);
-
-	if (w->n_hints_new == FAH_PY_FAR_HINTS)
-		return;
-	w->hints[~w->walk_no & 1][w->n_hints_new++] = addr;
-	for (int i = 0; i < HINT_PROBES; i++, slot = (slot + 1) % FAH_PY_HINT_SLOTS) {
-		if (slots[slot] == 0) {
-			slots[slot] = (uint16_t)w->n_hints_new;
-			return;
-		}
-	}
+	if (w->far_last != 0)
+		*behind_slot(w, w->far_last) = (struct fah_py_behind){w->far_last, addr};
+	w->far_last = addr;
 }
 
-/* Where the last walk met addr, or n_hints. */
-static uint32_t hint_find(const struct fah_py_walk *w, uint64_t addr)
+/* How many frames to read at once: as many as were foreseen rightly of late, and one more guess. */
+static uint32_t far_count(struct fah_py_walk *w)
 {
-	const uint16_t *slots = w->hint_slots[w->walk_no & 1];
-	uint32_t slot = hint_slot(addr);
-
-	for (int i = 0; i < HINT_PROBES; i++, slot = (slot + 1) % FAH_PY_HINT_SLOTS) {
-		uint32_t at = slots[slot];
-
-		if (at == 0)
-			break;
-		if (at <= w->n_hints && w->hints[w->walk_no & 1][at - 1] == addr)
-			return at - 1;
-	}
-	return w->n_hints;
+	if (w->n_far > 1 && w->far_at == 1)
+		w->far_count = w->far_count / 2;
+	else if (w->far_at == w->n_far)
+		w->far_count = w->far_count * 2;
+	if (w->far_count < 2)
+		w->far_count = 2;
+	if (w->far_count > FAH_PY_FAR)
+		w->far_count = FAH_PY_FAR;
+	return w->far_count;
 }
 
 const uint8_t *fah_py_far_read(struct fah_py_walk *w, uint64_t addr, uint32_t before,
 			       uint32_t after)
 {
-	const uint64_t *hints = w->hints[w->walk_no & 1];
-	uint32_t at, n = 1;
+	uint32_t at, n = 1, most;
 	int got;
 
-	hint_add(w, addr);
+	behind_note(w, addr);
 	for (at = w->far_at; at < w->n_far; at++) {
 		if (w->far_addr[at] == addr) {
 			w->far_at = at + 1;
@@ -66,8 +56,14 @@ const uint8_t *fah_py_far_read(struct fah_py_walk *w, uint64_t addr, uint32_t be
 		}
 	}
 	w->far_addr[0] = addr;
-	for (at = hint_find(w, addr) + 1; n < FAH_PY_FAR && at < w->n_hints; at++)
-		w->far_addr[n++] = hints[at];
+	most = far_count(w);
+	while (n < most) {
+		const struct fah_py_behind *b = behind_slot(w, w->far_addr[n - 1]);
+
+		if (b->addr != w->far_addr[n - 1])
+			break;
+		w->far_addr[n++] = b->next;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		w->pieces[i] =
 			(struct fah_piece){w->far[i], w->far_addr[i] - before, before + after};
@@ -258,16 +254,12 @@ static void walk_begin(struct fah_py_walk *w, const struct fah_mem *mem,
 	w->n_walked = 0;
 	w->n_far = w->far_at = 0;
 	w->n_pending = 0;
-	w->n_hints_old = w->n_hints;
-	w->n_hints = w->n_hints_new;
-	w->n_hints_new = 0;
+	w->far_last = 0;
 	w->leaf_at = 0;
 	if (++w->walk_no == 0) { /* a number of the past must not look like this walk's */
 		memset(w->codes, 0, sizeof(w->codes));
 		w->walk_no = 1;
 	}
-	if (w->n_hints_old != 0)
-		memset(w->hint_slots[~w->walk_no & 1], 0, sizeof(w->hint_slots[0]));
 	if (layout->code_type != 0)
 		w->code_type = layout->code_type;
 	if (layout->frame_type != 0)

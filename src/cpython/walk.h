@@ -10,12 +10,11 @@
 #include "cpython/cpython.h"
 #include "cpython/layout.h"
 
-#define FAH_PY_WINDOW 16384    /* bytes of the data stack held at once: CPython's chunk size */
-#define FAH_PY_FAR_BYTES 224   /* bytes around a frame that lies outside the data stack */
-#define FAH_PY_FAR_HINTS 2048  /* addresses remembered of the last walk */
-#define FAH_PY_HINT_SLOTS 4096 /* where to find them: a power of two */
-#define FAH_PY_CODES 256       /* code objects held at once */
-#define FAH_PY_CODE_BYTES 256  /* most of a PyCodeObject's head */
+#define FAH_PY_WINDOW 16384   /* bytes of the data stack held at once: CPython's chunk size */
+#define FAH_PY_FAR_BYTES 224  /* bytes around a frame that lies outside the data stack */
+#define FAH_PY_BEHIND 2048    /* far frames whose follower is remembered; a power of two */
+#define FAH_PY_CODES 256      /* code objects held at once */
+#define FAH_PY_CODE_BYTES 256 /* most of a PyCodeObject's head */
 #define FAH_PY_LOOPS 192
 #define FAH_PY_FAR 32	 /* such frames held at once; below FAH_PIECES_MAX */
 #define FAH_PY_BATCH 24	 /* frames whose code is read at once; twice that below FAH_PIECES_MAX */
@@ -109,11 +108,15 @@ struct fah_py_walk {
 	} texts[FAH_PY_TEXTS];
 	uint8_t text_raw[FAH_PIECES_MAX][FAH_PY_TEXT_BYTES];
 
-	uint32_t n_hints, n_hints_new, n_hints_old;
 	uint32_t n_far, far_at; /* slots of far[] that hold bytes */
 	uint64_t far_addr[FAH_PY_FAR];
-	uint64_t hints[2][FAH_PY_FAR_HINTS];
-	uint16_t hint_slots[2][FAH_PY_HINT_SLOTS]; /* index + 1, by address */
+	/* What came behind a far frame when it was last met, in any walk: a program goes up and
+	 * down, so the last one knows only half of its frames. */
+	uint64_t far_last;
+	uint32_t far_count; /* frames read at once */
+	struct fah_py_behind {
+		uint64_t addr, next;
+	} behind[FAH_PY_BEHIND];
 	uint8_t far[FAH_PY_FAR][FAH_PY_FAR_BYTES];
 	uint8_t code_raw[FAH_PY_BATCH + 1][FAH_PY_CODE_BYTES];
 	uint8_t window[FAH_PY_WINDOW];

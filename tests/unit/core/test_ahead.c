@@ -64,24 +64,85 @@ static uint64_t walk(const struct link *from)
 
 static void the_second_walk_needs_no_call(void **state)
 {
-	struct link links[20];
+	struct link links[12];
 
 	memset(links, 0, sizeof(links));
-	for (int i = 0; i < 19; i++)
+	for (int i = 0; i < 11; i++)
 		links[i] = (struct link){.next = &links[i + 1], .value = 1};
 	fresh();
-	assert_int_equal(walk(links), 19);
-	assert_int_equal(calls, 20);
-	assert_int_equal(walk(links), 19);
-	assert_int_equal(calls, 20);
+	assert_int_equal(walk(links), 11);
+	assert_int_equal(calls, 12);
+	assert_int_equal(walk(links), 11);
+	assert_int_equal(calls, 12);
 	/* what changed is seen, and only what is new costs a call */
-	links[7].value = 100;
-	links[10].next = &links[18];
-	assert_int_equal(walk(links), 19 + 99 - 7);
-	assert_int_equal(calls, 20);
-	links[10].next = &links[11];
-	assert_int_equal(walk(links), 19 + 99);
-	assert_int_equal(calls, 27);
+	links[3].value = 100;
+	links[5].next = &links[10];
+	assert_int_equal(walk(links), 11 + 99 - 4);
+	assert_int_equal(calls, 12);
+	links[5].next = &links[6];
+	assert_int_equal(walk(links), 11 + 99);
+	assert_int_equal(calls, 12 + 4);
+}
+
+#define FRAMES 400
+
+/* Frames on a heap whose order changes from walk to walk, as in a deep recursion. */
+static void what_cannot_be_foreseen_is_read_by_pages(void **state)
+{
+	static struct link heap[FRAMES] __attribute__((aligned(PAGE)));
+	uint64_t random = 88172645463325252ull;
+	int pages = (int)(sizeof(heap) / PAGE) + 1;
+	int order[FRAMES];
+
+	for (int i = 0; i < FRAMES; i++)
+		order[i] = i;
+	fresh();
+	for (int round = 0; round < 50; round++) {
+		for (int i = FRAMES - 1; i > 0; i--) {
+			int other, was = order[i];
+
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			other = (int)(random % (unsigned)(i + 1));
+			order[i] = order[other];
+			order[other] = was;
+		}
+		for (int i = 0; i < FRAMES; i++)
+			heap[order[i]] = (struct link){
+				.next = i + 1 < FRAMES ? &heap[order[i + 1]] : NULL,
+				.value = (uint64_t)(round * FRAMES + order[i]),
+			};
+		calls = 0;
+		assert_int_equal(walk(&heap[order[0]]),
+				 FRAMES * (round * FRAMES) + FRAMES * (FRAMES - 1) / 2);
+		assert_in_range(calls, 1, FAH_AHEAD_MISSES + 1 + pages);
+	}
+}
+
+/* A piece that ends in the next page; a page that is not there; the highest addresses. */
+static void pages_have_ends(void **state)
+{
+	uint8_t *map =
+		mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t dst[100];
+
+	assert_ptr_not_equal(map, MAP_FAILED);
+	mprotect(map + 2 * PAGE, PAGE, PROT_NONE);
+	for (int i = 0; i < 2 * PAGE; i++)
+		map[i] = (uint8_t)(i * 7);
+	fresh();
+	fah_ahead_begin(&ahead);
+	ahead.misses = FAH_AHEAD_MISSES + 1;
+	for (int from = PAGE - 100; from <= 2 * PAGE - 100; from++) {
+		assert_int_equal(fah_load(&ahead.mem, at(map) + (uint64_t)from, dst, 100), 0);
+		assert_memory_equal(dst, map + from, 100);
+	}
+	assert_int_equal(calls, 2);
+	assert_true(fah_load(&ahead.mem, at(map) + 2 * PAGE - 99, dst, 100) < 0);
+	assert_true(fah_load(&ahead.mem, UINT64_MAX - 50, dst, 100) < 0);
+	assert_true(fah_load(&ahead.mem, 0, dst, 8) < 0);
+	munmap(map, 3 * PAGE);
 }
 
 static void a_longer_piece_is_not_taken_for_a_shorter(void **state)
@@ -175,6 +236,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_second_walk_needs_no_call),
+		cmocka_unit_test(what_cannot_be_foreseen_is_read_by_pages),
+		cmocka_unit_test(pages_have_ends),
 		cmocka_unit_test(a_longer_piece_is_not_taken_for_a_shorter),
 		cmocka_unit_test(what_is_gone_is_not_there),
 		cmocka_unit_test(more_than_it_can_hold),
