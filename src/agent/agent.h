@@ -190,6 +190,9 @@ void fah_timer_forked(void); /* in a fork's child */
  * where the sample accounts for it. t may be NULL.
  */
 uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns, bool outer);
+/* The collector's event came too early after the last: it is let go, and its CPU goes to the next.
+ * t may be NULL. */
+bool fah_timer_too_early(const struct fah_timer *t, uint64_t since_ns);
 /* Two clocks at a time: the collector's event outside of the kernel, the timer inside. */
 bool fah_timer_has_both(const struct fah_timer *t);
 /* Two clocks: the event was due inside the kernel, and no sample has got that CPU yet. Before

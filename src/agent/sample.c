@@ -290,14 +290,6 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 		atomic_fetch_add_explicit(&head->recovered, 1, memory_order_relaxed);
 }
 
-/* The collector's event cannot be put off from here: what comes too early is let go, and its CPU
- * goes to the next. */
-static bool too_early(const struct fah_timer *timer, uint64_t since_ns)
-{
-	return timer && timer->outer && timer->due_ns > fah_agent.period_ns &&
-	       since_ns < timer->due_ns - timer->due_ns / 8;
-}
-
 /* Of ticks so many as found the thread in the kernel: one signal may stand for several. */
 static bool in_kernel_now(const struct fah_ticks *ticks)
 {
@@ -346,7 +338,7 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	if (came.by == BY_USER_EVENT)
 		since = timer->event_ns;
 	since = cpu > since ? cpu - since : 0;
-	if (came.by != BY_KERNEL_TICK && too_early(timer, since))
+	if (came.by != BY_KERNEL_TICK && fah_timer_too_early(timer, since))
 		return;
 	if (came.by == BY_EVENT || came.by == BY_TICK)
 		fah_cost_gap(timer, since);

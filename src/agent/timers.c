@@ -225,14 +225,33 @@ static uint64_t account_due(struct fah_timer *t, uint64_t cpu_ns, uint64_t inter
 	return upto;
 }
 
+static uint64_t given_interval(void)
+{
+	struct fah_segment_head *head = fah_segment_head();
+
+	return head ? atomic_load(&head->clock_given_ns) : 0;
+}
+
+/* Events come more often than samples are to be taken: the collector does not know yet. What it
+ * gives differs by up to a fourth from what is wanted. */
+static bool puts_off(const struct fah_timer *t, uint64_t given)
+{
+	return given && given < t->due_ns - t->due_ns / 4;
+}
+
+bool fah_timer_too_early(const struct fah_timer *t, uint64_t since_ns)
+{
+	return t && t->outer && t->due_ns > fah_agent.period_ns && puts_off(t, given_interval()) &&
+	       since_ns < t->due_ns - t->due_ns / 8;
+}
+
 /* The interval between events, or between samples where those are put off; 0: it is being changed.
  */
 static uint64_t event_interval(const struct fah_timer *t)
 {
-	struct fah_segment_head *head = fah_segment_head();
-	uint64_t given = head ? atomic_load(&head->clock_given_ns) : 0;
+	uint64_t given = given_interval();
 
-	return given && given < t->due_ns && t->due_ns > fah_agent.period_ns ? t->due_ns : given;
+	return puts_off(t, given) ? t->due_ns : given;
 }
 
 /*
@@ -287,15 +306,14 @@ bool fah_timer_owes_kernel(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_n
 
 uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns, bool outer)
 {
-	struct fah_segment_head *head = fah_segment_head();
 	uint64_t given;
 
 	/* a timer's signal waits for the tick in any case: when it was due says nothing */
-	if (!t || !t->outer || !head)
+	if (!t || !t->outer)
 		return cpu_ns;
 	if (fah_timer_has_both(t))
 		return account_both(t, from_ns, cpu_ns, outer);
-	given = atomic_load(&head->clock_given_ns);
+	given = given_interval();
 	return given ? account_due(t, cpu_ns, given) : cpu_ns;
 }
 

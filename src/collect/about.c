@@ -1,6 +1,7 @@
 /* about.c - see about.h. */
 #include "collect/about.h"
 
+#include "collect/budget.h"
 #include "core/segment.h"
 #include "core/time.h"
 
@@ -25,8 +26,11 @@ void fah_about_run(struct fah_writer *w, const struct fah_session *s,
 						       : "thread-cpu");
 	if (perf->why[0])
 		fah_writer_meta(w, "perf_refused", perf->why);
-	snprintf(text, sizeof(text), "%.9g", opt->budget);
-	if (opt->budget > 0)
+	if (fah_run_has_default_budget(opt))
+		fah_writer_meta(w, "budget_by", "default");
+	snprintf(text, sizeof(text), "%.9g",
+		 fah_run_has_default_budget(opt) ? FAH_BUDGET_DEFAULT : opt->budget);
+	if (opt->budget > 0 || fah_run_has_default_budget(opt))
 		fah_writer_meta(w, "budget", text);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)start_mono);
 	fah_writer_meta(w, "start_mono_ns", text);

@@ -3,37 +3,50 @@
 
 #define SHORTEST_NS 200000000u /* what is measured over less says little */
 #define STRETCH_MAX 25.0       /* a new process is known within half a second, whatever it costs */
-#define LEAST 64	       /* samples never end altogether */
+#define DEFAULT_STRETCH_MAX 4.0
+#define DEFAULT_FREE_NS 50000000u /* 600 samples or more: three seconds at the default rate */
+#define LEAST 64		  /* samples never end altogether */
 
 static double clamp(double x, double low, double high)
 {
 	return x < low ? low : x > high ? high : x;
 }
 
-void fah_budget_init(struct fah_budget *b, double percent, uint64_t wall_ns, uint64_t own_ns)
+void fah_budget_init(struct fah_budget *b, double percent, const struct fah_budget_use *now)
 {
 	*b = (struct fah_budget){
 		.share = percent / 100,
 		.agents = percent / 200, /* half for each, until it is known what they use */
 		.stretch = 1,
-		.wall_ns = wall_ns,
-		.own_ns = own_ns,
+		.stretch_to = STRETCH_MAX,
+		.last = *now,
 	};
 }
 
-bool fah_budget_look(struct fah_budget *b, uint64_t wall_ns, uint64_t own_ns, uint64_t handler_ns)
+void fah_budget_init_default(struct fah_budget *b, const struct fah_budget_use *now)
 {
-	double wall = (double)(wall_ns - b->wall_ns), own, handlers, left;
+	fah_budget_init(b, FAH_BUDGET_DEFAULT, now);
+	b->each_core = true;
+	b->free_ns = DEFAULT_FREE_NS;
+	b->agents = 0;
+	b->stretch_to = DEFAULT_STRETCH_MAX;
+}
 
-	if (!(b->share > 0) || wall_ns - b->wall_ns < SHORTEST_NS)
+bool fah_budget_look(struct fah_budget *b, const struct fah_budget_use *now)
+{
+	double wall = (double)(now->wall - b->last.wall), own, handlers, left;
+
+	if (!(b->share > 0) || now->wall - b->last.wall < SHORTEST_NS)
 		return false;
-	own = (double)(own_ns - b->own_ns) / wall;
-	handlers = (double)(handler_ns - b->handler_ns) / wall;
-	b->wall_ns = wall_ns;
-	b->own_ns = own_ns;
-	b->handler_ns = handler_ns;
+	if (b->each_core && (double)(now->program - b->last.program) > wall)
+		wall = (double)(now->program - b->last.program);
+	own = (double)(now->own - b->last.own) / wall;
+	handlers = (double)(now->handler - b->last.handler) / wall;
+	b->last = *now;
+	if (now->handler < b->free_ns)
+		return false;
 
-	b->stretch = clamp(b->stretch * own / (b->share / 2), 1, STRETCH_MAX);
+	b->stretch = clamp(b->stretch * own / (b->share / 2), 1, b->stretch_to);
 	/* What the tables of new code cost is over when it is seen here: a quarter stays. */
 	left = clamp(b->share - own, b->share / 4, b->share);
 	/*
@@ -41,8 +54,9 @@ bool fah_budget_look(struct fah_budget *b, uint64_t wall_ns, uint64_t own_ns, ui
 	 * than once. The latter may compute at any moment, so no thread gets more than all there
 	 * is.
 	 */
-	b->agents =
-		handlers > 0 ? clamp(b->agents * left / handlers, b->share / LEAST, left) : left;
+	b->agents = handlers > 0 && b->agents > 0
+			    ? clamp(b->agents * left / handlers, b->share / LEAST, left)
+			    : left;
 	return true;
 }
 
@@ -50,7 +64,7 @@ uint32_t fah_budget_ppm(const struct fah_budget *b)
 {
 	double ppm = b->agents * 1e6;
 
-	if (!(b->share > 0))
+	if (!(b->share > 0) || !(b->agents > 0))
 		return 0;
 	return (uint32_t)clamp(ppm, 1, 1e6);
 }

@@ -379,6 +379,7 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 	time = since_start(d, ctx->time_ns);
 	if (cur.bad || !ctx->thread)
 		return;
+	d->stats.cpu_ns += cpu;
 	switch (type) {
 	case FAH_SEG_SAMPLE:
 		flags = (uint32_t)fah_get_varint(&cur);

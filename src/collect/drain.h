@@ -18,6 +18,7 @@ struct fah_drain_stats {
 		unresolved; /* unresolved: samples whose code was never described */
 	struct fah_stack_stats stacks;
 	uint64_t handler_ns; /* of processes that have ended: CPU that their handlers used */
+	uint64_t cpu_ns;     /* of all samples, and of those that were dropped */
 	uint64_t unrecorded; /* of those: forks that could make no segment */
 	char refused[256];   /* reason of the first process that was refused; "" if none */
 };

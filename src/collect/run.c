@@ -137,6 +137,17 @@ static bool next_signal(const sigset_t *signals, uint64_t then_ns, struct fah_cl
 	}
 }
 
+/* d NULL: before anything was recorded. */
+static struct fah_budget_use use_so_far(const struct fah_drain *d)
+{
+	return (struct fah_budget_use){
+		.wall = fah_clock_ns(CLOCK_MONOTONIC),
+		.own = fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+		.handler = d ? fah_drain_handler_ns(d) : 0,
+		.program = d ? fah_drain_stats(d)->cpu_ns : 0,
+	};
+}
+
 static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *opt, uint64_t start,
 				      struct fah_drain *d, struct fah_waits *waits,
 				      struct fah_clocks *clocks, struct fah_budget *budget,
@@ -145,6 +156,7 @@ static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *o
 {
 	uint64_t now = fah_clock_ns(CLOCK_MONOTONIC), last = now;
 	uint64_t end = opt->duration > 0 ? start + (uint64_t)(opt->duration * 1e9) : UINT64_MAX;
+	struct fah_budget_use use;
 	siginfo_t si;
 
 	for (; now < end; now = fah_clock_ns(CLOCK_MONOTONIC)) {
@@ -165,8 +177,8 @@ static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *o
 			fah_waits_flush(waits);
 			fah_drain_cycle(d);
 			last = fah_clock_ns(CLOCK_MONOTONIC);
-			if (fah_budget_look(budget, last, fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-					    fah_drain_handler_ns(d)))
+			use = use_so_far(d);
+			if (fah_budget_look(budget, &use))
 				fah_drain_allow(d, fah_budget_ppm(budget));
 			tell(opt, d, pid, last - start);
 		}
@@ -303,13 +315,17 @@ static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 	struct fah_run_options with_clock = *asked, *opt = &with_clock;
 	struct fah_clocks_leave perf;
 	uint64_t start = fah_clock_ns(CLOCK_MONOTONIC);
+	struct fah_budget_use use = use_so_far(NULL);
 	struct fah_budget budget;
 	struct fah_inherited old;
 	struct fah_held program;
 	sigset_t signals, interrupt;
 	int err, saved;
 
-	fah_budget_init(&budget, opt->budget, start, fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	if (fah_run_has_default_budget(opt))
+		fah_budget_init_default(&budget, &use);
+	else
+		fah_budget_init(&budget, opt->budget, &use);
 	with_clock.clock = choose_clock(asked, &perf);
 	set_signals(&signals);
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old.child);

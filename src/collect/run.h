@@ -30,7 +30,7 @@ struct fah_run_options {
 	double rate;		  /* Hz of thread CPU; 0: the default */
 	uint32_t clock;		  /* FAH_CLOCK_THREAD_CPU, FAH_CLOCK_PERF; 0: by the rate */
 	double test_hz;		  /* tests only: monotonic timers at this rate; 0: off */
-	double budget;		  /* percent of a core for handlers and collector; 0: no limit */
+	double budget;		  /* percent of a core for handlers and collector; 0: not given */
 	double duration;	  /* seconds after which recording ends; 0: with the program */
 	/* Recording ends when this is not 0; a handler of the caller's for SIGINT sets it. NULL:
 	 * SIGINT is the program's alone. */
@@ -62,6 +62,12 @@ struct fah_run_result {
 
 #define FAH_RATE_DEFAULT 250.0
 #define FAH_RATE_MAX 20000.0 /* of perf's clock; a handler needs half of that time and more */
+
+/* Neither a rate nor a budget was asked for: collect/budget.h. */
+static inline bool fah_run_has_default_budget(const struct fah_run_options *opt)
+{
+	return !(opt->budget > 0) && !(opt->rate > 0) && !(opt->test_hz > 0);
+}
 
 static inline double fah_run_hz(const struct fah_run_options *opt)
 {

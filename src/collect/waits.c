@@ -26,6 +26,10 @@
 #include <unistd.h>
 
 #define TICK_NS 20000000u
+#define CALM_TICKS 8u  /* in which nobody began or ended a wait: then looks are rarer ... */
+#define CALM_LONGER 4u /* ... by so much, until somebody does */
+#define CALM_NS 1000000u
+#define CALM_BLOCKED_NS (LATER_DIVISOR * CALM_LONGER * (uint64_t)TICK_NS)
 #define MAX_TASKS 8192u	       /* threads of one process that are watched */
 #define BUDGET_PER_MILLE 5u    /* of a core, for readings */
 #define POINT_NS 50000000u     /* beyond the budget, accounts are read no more often */
@@ -71,6 +75,7 @@ struct fah_waits {
 	struct fah_writer *w;
 	uint64_t run_start_ns, tick_ns;
 	int64_t credit_ns; /* CPU that we may take */
+	uint32_t calm;	   /* ticks so far in which nothing changed */
 	uint64_t random;
 	struct watching *list;
 	struct fah_waits_stats stats;
@@ -111,7 +116,9 @@ const struct fah_waits_stats *fah_waits_stats(const struct fah_waits *ws)
 
 uint64_t fah_waits_pause(struct fah_waits *ws)
 {
-	return TICK_NS / 2 + next_random(ws) % TICK_NS;
+	uint64_t ns = TICK_NS / 2 + next_random(ws) % TICK_NS;
+
+	return ws->calm < CALM_TICKS ? ns : ns * CALM_LONGER;
 }
 
 /* When the thread began, for the capture, and the kernel's account at that time. */
@@ -226,6 +233,7 @@ static void list_threads(struct fah_waits *ws, struct watching *g, uint64_t now)
 	size_t n = fah_tasks_list(g->tasks_fd, tids, MAX_TASKS), kept = 0, at = 0;
 	struct watched *grown;
 
+	ws->calm = 0;
 	g->n_young = 0;
 	for (size_t i = 0; i < g->n; i++)
 		g->threads[i].listed = false;
@@ -341,16 +349,20 @@ static void read_place(struct fah_waits *ws, struct watching *g, struct watched 
 static bool take_point(struct fah_waits *ws, struct watching *g, struct watched *t)
 {
 	struct fah_account *a = &t->account;
-	struct fah_sched s;
-	uint64_t pause;
+	uint64_t pause, now, used, last = a->last_ns;
+	struct fah_sched s, before = a->last;
 
 	if (fah_task_sched(&t->task, &s) < 0) {
 		end_thread(g, t, ws->tick_ns);
 		return false;
 	}
+	now = fah_clock_ns(CLOCK_MONOTONIC);
 	t->unread =
-		!fah_account_point(a, &s, fah_clock_ns(CLOCK_MONOTONIC)) ||
+		!fah_account_point(a, &s, now) ||
 		(t->tries && ws->tick_ns >= t->again_ns); /* a new thread has no state at first */
+	used = s.cpu_ns - before.cpu_ns + s.ready_ns - before.ready_ns;
+	if (t->unread && now - last > used + CALM_NS)
+		ws->calm = 0; /* it has waited meanwhile */
 	t->look_ns = 0;
 	if (!t->unread) {
 		pause = (a->last_ns - a->since_ns) / LATER_DIVISOR;
@@ -489,6 +501,16 @@ static void on_process_end(void *arg, struct fah_collected *p)
 	write_ended(g);
 }
 
+/* The end of a wait is known to a 64th of its length: rarer looks would be too rare for it. */
+static bool waits_of_late(const struct watching *g, uint64_t now)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->threads[i].account.blocked &&
+		    now - g->threads[i].account.since_ns < CALM_BLOCKED_NS)
+			return true;
+	return false;
+}
+
 static void tick_process(struct fah_waits *ws, struct watching *g)
 {
 	uint64_t cpu, now = ws->tick_ns;
@@ -500,6 +522,8 @@ static void tick_process(struct fah_waits *ws, struct watching *g)
 		end_all(g, now);
 		return;
 	}
+	if (waits_of_late(g, now))
+		ws->calm = 0;
 	if (cpu == g->cpu_ns && !g->n_young &&
 	    all_blocked(g)) { /* nobody ran since: no new threads either */
 		for (size_t i = 0; i < g->n; i++)
@@ -520,6 +544,7 @@ static void watch(struct fah_waits *ws, struct fah_collected *p)
 	struct watching *g;
 
 	p->watched = true;
+	ws->calm = 0;
 	/* in another namespace its threads have other numbers than those it knows */
 	if (fah_collected_outer_pid(p) != p->pid)
 		return;
@@ -577,6 +602,7 @@ void fah_waits_tick(struct fah_waits *ws)
 	uint64_t now = fah_clock_ns(CLOCK_MONOTONIC), before;
 
 	ws->stats.ticks++;
+	ws->calm++;
 	ws->credit_ns += (int64_t)((now - ws->tick_ns) * BUDGET_PER_MILLE / 1000);
 	if (ws->credit_ns > CREDIT_MAX_NS)
 		ws->credit_ns = CREDIT_MAX_NS;

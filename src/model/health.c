@@ -60,6 +60,7 @@ void fah_loader_costs(struct fah_loader *l)
 
 	t->collector_cpu_s = number_meta(l->p, "collector_cpu_ns") / 1e9;
 	t->budget_percent = number_meta(l->p, "budget");
+	t->budget_by_default = fah_profile_meta(l->p, "budget_by") != NULL;
 	for (size_t i = 0; i < l->p->n_processes; i++) {
 		struct fah_process *process = &l->p->processes[i];
 		const struct fah_health *health = process->health;

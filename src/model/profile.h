@@ -132,6 +132,7 @@ struct fah_totals {
 	double rate_asked, rate_reached; /* Hz of thread CPU; 0: unknown */
 	double rate_lowered;		 /* to it, for the budget; 0: it was not */
 	double budget_percent;		 /* of a core, for all that recording costs; 0: none */
+	bool budget_by_default;		 /* nobody asked for it */
 	double handler_s;		 /* CPU of the tree that handlers used */
 	double collector_cpu_s;		 /* that the profiler used meanwhile; 0: unknown */
 	double cost_share;		 /* both together, of wall_s */

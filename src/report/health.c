@@ -20,6 +20,8 @@ void fah_report_lowered(struct fah_strbuf *out, const char *before, const struct
 		return;
 	fah_strbuf_addf(out, "%slowered to %s to stay within the budget of %s of a core", before,
 			fah_num_hz(t->rate_lowered).s, fah_num_percent(t->budget_percent / 100).s);
+	if (t->budget_by_default)
+		fah_strbuf_adds(out, " (a --rate that is given stays)");
 }
 
 static void say_cost(struct fah_strbuf *out, const struct fah_totals *t)
@@ -37,8 +39,9 @@ static void say_cost(struct fah_strbuf *out, const struct fah_totals *t)
 	fah_strbuf_addc(out, '\n');
 	if (!(t->budget_percent > 0))
 		return;
-	fah_strbuf_addf(out, LABEL "%s of a core", "Budget",
-			fah_num_percent(t->budget_percent / 100).s);
+	fah_strbuf_addf(out, LABEL "%s of a core%s", "Budget",
+			fah_num_percent(t->budget_percent / 100).s,
+			t->budget_by_default ? ", by default, after the first seconds" : "");
 	if (t->rate_lowered > 0)
 		fah_strbuf_addf(out, "; rate lowered to %s to stay within it",
 				fah_num_hz(t->rate_lowered).s);

@@ -102,6 +102,46 @@ def test_budget_is_kept(program, some_python, tmp_path):
     assert abs(inside / total - 0.75) < 4 * sigma + 0.01, (inside / total, worth)
 
 
+def test_default_budget(program, some_python, tmp_path):
+    """Nobody asked for a rate: all samples for some seconds, then no more than 1 % for all. The work
+    needs deep stacks, which take longest to read."""
+    script = tmp_path / "deep.py"
+    script.write_text(
+        "import sys, time\n"
+        "def deep(n):\n"
+        "    if n: return deep(n - 1)\n"
+        "    end = time.thread_time() + 0.01\n"
+        "    while time.thread_time() < end: pass\n"
+        "end = time.thread_time() + float(sys.argv[1])\n"
+        "while time.thread_time() < end: deep(500)\n"
+    )
+
+    def taken(options, seconds):
+        folder = tmp_path / ("of %d" % seconds)
+        folder.mkdir()
+        result = profile(some_python, [str(script), str(seconds)], folder, options=options)
+        assert result.status == 0, result
+        return result, capture.read(capture_of(result))
+
+    result, it = taken([], 7)
+    (health,) = it.health.values()
+    begin = [cpu for _thread, time, cpu, *_ in it.samples if time < 1e9]
+    end = [cpu for _thread, time, cpu, *_ in it.samples if time > it.wall_ns - 2e9]
+    assert len(begin) > 100, len(begin)
+    lowered = re.search(r"rate\s+lowered\s+to\s+([\d.]+)\s+Hz", result.out)
+    usual = health.handlers.sum / sum(health.handlers.buckets)
+    if 250 * usual > 0.011e9:  # what the rate would cost, in ns a second
+        assert lowered and len(end) < 0.8 * 2 * len(begin), (len(begin), len(end), usual)
+        assert len(end) * usual < 0.013 * 2e9, (len(end), usual)
+        assert "by default" in inspect(capture_of(result), "--health").out
+    elif 250 * usual < 0.005e9:
+        assert not lowered, (usual, result.out)
+    # a rate that was asked for is kept
+    result, it = taken(["--rate", "250"], 4)
+    assert "lowered" not in result.out, result.out
+    assert len([1 for _thread, time, *_ in it.samples if time > it.wall_ns - 2e9]) > 250
+
+
 def test_budget_that_is_none(program, local_python, tmp_path):
     for value in ("much", "", "-1", "0", "0.001", "101", "1%%", "nan"):
         result = profile(local_python, ["x.py"], tmp_path, options=["--budget", value])

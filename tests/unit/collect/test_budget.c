@@ -21,28 +21,27 @@ struct program {
 };
 
 static struct fah_budget b;
-static uint64_t wall, own, handlers;
+static struct fah_budget_use use;
 
 /* One second; what it cost, as a share of a core. */
 static double run(const struct program *p)
 {
 	double granted = (double)fah_budget_ppm(&b) / 1e6;
-	double used = p->cores * (p->wanted < granted ? p->wanted : granted);
+	double used = p->cores * (p->wanted < granted || granted == 0 ? p->wanted : granted);
 	double collector = p->base + p->tick / b.stretch;
 
-	wall += SECOND;
-	own += (uint64_t)(collector * SECOND);
-	handlers += (uint64_t)(used * SECOND);
-	assert_true(fah_budget_look(&b, wall, own, handlers));
+	use.wall += SECOND;
+	use.own += (uint64_t)(collector * SECOND);
+	use.handler += (uint64_t)(used * SECOND);
+	use.program += (uint64_t)(p->cores * SECOND);
+	assert_true(fah_budget_look(&b, &use) || use.handler < b.free_ns);
 	return used + collector;
 }
 
 static void begin(double percent)
 {
-	wall = 5 * (uint64_t)SECOND;
-	own = 3000000;
-	handlers = 0;
-	fah_budget_init(&b, percent, wall, own);
+	use = (struct fah_budget_use){.wall = 5 * (uint64_t)SECOND, .own = 3000000};
+	fah_budget_init(&b, percent, &use);
 }
 
 static double after_ten(const struct program *p)
@@ -58,7 +57,10 @@ static void none(void **state)
 {
 	begin(0);
 	assert_int_equal(fah_budget_ppm(&b), 0);
-	assert_false(fah_budget_look(&b, wall + SECOND, own + SECOND, SECOND));
+	use.wall += SECOND;
+	use.own += SECOND;
+	use.handler += SECOND;
+	assert_false(fah_budget_look(&b, &use));
 	assert_int_equal(fah_budget_ppm(&b), 0);
 	assert_true(b.stretch == 1);
 }
@@ -108,6 +110,35 @@ static void recovers(void **state)
 	assert_true(run(&busy) <= 0.0101);
 }
 
+/* Nobody asked: all of the first samples, then 1 % of each core that is busy. */
+static void by_default(void **state)
+{
+	const struct program one = {1, 0.018, 0.003, 0}, many = {8, 0.018, 0.003, 0};
+	const struct program half = {0.5, 0.018, 0.003, 0}, cheap = {1, 0.004, 0.002, 0};
+	double first;
+
+	use = (struct fah_budget_use){.wall = SECOND};
+	fah_budget_init_default(&b, &use);
+	assert_int_equal(fah_budget_ppm(&b), 0);
+	first = run(&one);
+	assert_true(first > 0.0205 && first < 0.0215);
+	assert_int_equal(fah_budget_ppm(&b), 0);
+	assert_true(b.stretch == 1);
+	run(&one);
+	run(&one);
+	assert_true(fah_budget_ppm(&b) > 0);
+	assert_true(after_ten(&one) <= 0.0101);
+	assert_true(after_ten(&one) > 0.009);
+	assert_true(after_ten(&half) <= 0.0101);
+	assert_true(after_ten(&many) <= 8 * 0.0101);
+	assert_true(after_ten(&many) > 8 * 0.009);
+	run(&one);
+	assert_true(run(&one) <= 0.0101);
+	/* what costs less anyway keeps its rate */
+	after_ten(&cheap);
+	assert_true((double)fah_budget_ppm(&b) / 1e6 > cheap.wanted);
+}
+
 static void never_nothing(void **state)
 {
 	const struct program p = {64, 1, 1, 1};
@@ -123,16 +154,20 @@ static void never_nothing(void **state)
 static void too_soon(void **state)
 {
 	begin(1);
-	assert_false(fah_budget_look(&b, wall + 1000, own + 900, 900));
+	use.wall += 1000;
+	use.own += 900;
+	use.handler += 900;
+	assert_false(fah_budget_look(&b, &use));
 	assert_int_equal(fah_budget_ppm(&b), 5000);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(none),		 cmocka_unit_test(holds),
-		cmocka_unit_test(not_needed),	 cmocka_unit_test(recovers),
-		cmocka_unit_test(never_nothing), cmocka_unit_test(too_soon),
+		cmocka_unit_test(none),	      cmocka_unit_test(holds),
+		cmocka_unit_test(not_needed), cmocka_unit_test(recovers),
+		cmocka_unit_test(by_default), cmocka_unit_test(never_nothing),
+		cmocka_unit_test(too_soon),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
