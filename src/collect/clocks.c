@@ -21,8 +21,11 @@
 
 #define SHORTEST_NS 10000u /* the kernel's own limit */
 #define MEASURE_AFTER_NS 2000000000u
-#define VARY_EVERY_NS 500000000u /* setting a period restarts the interval that runs */
-#define VARY_PART 4u		 /* rates differ by up to a fourth, so that no loop keeps step */
+/* Setting a period restarts the interval that runs, and whose CPU that was cannot be told: so not
+ * more often than this, nor than after so many intervals. */
+#define VARY_EVERY_NS 500000000u
+#define VARY_AFTER 100u
+#define VARY_PART 4u /* rates differ by up to a fourth, so that no loop keeps step */
 
 struct event {
 	uint32_t tid; /* 0: none */
@@ -35,6 +38,7 @@ struct clocked {
 	struct event *events; /* by the agent's slots */
 	uint32_t n;
 	uint64_t period_ns, varied_ns; /* as asked for; as set */
+	uint64_t set_ns;	       /* when that was */
 	double by;		       /* by what part of it the rate differs from the asked */
 	bool mirror;		       /* the next differs by as much to the other side */
 };
@@ -43,7 +47,7 @@ struct fah_clocks {
 	struct fah_drain *d;
 	struct clocked *list;
 	bool user_only, cost_at_once;
-	uint64_t varied_ns, random;
+	uint64_t random;
 	uint64_t begun_ns; /* at the first look; 0: none yet */
 	uint32_t cost_ns;  /* of an event, beside its handler */
 	bool measured;
@@ -239,7 +243,14 @@ static bool grow(struct clocked *k, uint32_t n)
 	return true;
 }
 
-static void tick_process(struct fah_clocks *c, struct clocked *k, bool vary)
+static bool is_to_vary(const struct clocked *k, uint64_t period, uint64_t now_ns)
+{
+	uint64_t since = now_ns - k->set_ns;
+
+	return period != k->period_ns || (since >= VARY_EVERY_NS && since >= VARY_AFTER * period);
+}
+
+static void tick_process(struct fah_clocks *c, struct clocked *k, uint64_t now_ns)
 {
 	struct fah_segment_head *head = fah_segment_map_head(&k->p->segments[0]);
 	uint32_t n = atomic_load(&head->n_clocks);
@@ -250,12 +261,13 @@ static void tick_process(struct fah_clocks *c, struct clocked *k, bool vary)
 	atomic_store(&head->collector, (uint32_t)getpid());
 	atomic_store(&head->event_cost_ns, c->cost_ns);
 	period = period ? period : head->period_ns;
-	if (period != k->period_ns)
-		k->mirror = false;
-	vary |= period != k->period_ns;
-	k->period_ns = period;
-	if (vary)
+	if (is_to_vary(k, period, now_ns)) {
+		if (period != k->period_ns)
+			k->mirror = false;
+		k->period_ns = period;
+		k->set_ns = now_ns;
 		set_periods(c, k, head);
+	}
 	for (uint32_t i = 0; i < n; i++)
 		look_at(c, k, &k->events[i], &head->clocks[i]);
 }
@@ -321,11 +333,8 @@ static void measure_cost(struct fah_clocks *c, uint64_t now_ns)
 void fah_clocks_tick(struct fah_clocks *c, uint64_t now_ns)
 {
 	struct fah_collected *list = fah_drain_processes(c->d), *p;
-	bool vary = now_ns - c->varied_ns >= VARY_EVERY_NS;
 
 	measure_cost(c, now_ns);
-	if (vary)
-		c->varied_ns = now_ns;
 	for (struct clocked **at = &c->list; *at;)
 		if (is_wanted(list, (*at)->p))
 			at = &(*at)->next;
@@ -344,7 +353,7 @@ void fah_clocks_tick(struct fah_clocks *c, uint64_t now_ns)
 		c->list = k;
 	}
 	for (struct clocked *k = c->list; k; k = k->next)
-		tick_process(c, k, vary);
+		tick_process(c, k, now_ns);
 }
 
 const struct fah_clocks_stats *fah_clocks_stats(const struct fah_clocks *c)

@@ -51,6 +51,8 @@ static bool by_pages(struct fah_ahead *a)
 		return false;
 	if (!a->pages)
 		a->pages = fah_page_cache_new();
+	if (!a->pages)
+		a->misses = 0; /* no memory: not asked for again at once */
 	return a->pages != NULL;
 }
 

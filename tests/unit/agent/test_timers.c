@@ -1,0 +1,146 @@
+/*
+ * test_timers.c - two clocks, one account: a made-up program goes in and out of the kernel, events
+ * come outside of it, ticks inside, and what each side gets must be what it used. The intervals are
+ * varied as the collector does, so one that is reckoned wrongly shows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../../src/agent/timers.c"
+
+#include <math.h>
+#include <stdio.h>
+
+#define MS 1000000ull
+#define TICK (4 * MS)
+#define VARY (500 * MS)
+#define LENGTH (60000 * MS)
+
+struct fah_agent fah_agent;
+static struct fah_segment_head head;
+static uint64_t random_state;
+
+struct fah_segment_head *fah_segment_head(void)
+{
+	return &head;
+}
+uint64_t fah_random(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+uint64_t fah_cost_interval(void)
+{
+	return fah_agent.period_ns;
+}
+
+/* Uniform in [0, 1). */
+static double chance(void)
+{
+	return (double)(fah_random() >> 11) / 9007199254740992.0;
+}
+
+struct mix {
+	uint64_t user_ns, kernel_ns; /* mean length of a stretch of each */
+	uint64_t interval_ns;	     /* between samples, as the agent wants them */
+};
+
+/* The share of the kernel: as it was, and as the samples have it. */
+static double shown(const struct mix *mix, double *ret_true)
+{
+	struct fah_timer t = {.outer = true, .id = 1, .due_ns = mix->interval_ns};
+	uint64_t event = 0, tick = TICK, vary = 0, last = 0, change = 0, user = 0, kernel = 0;
+	uint64_t in_kernel = 0;
+	double by = 0;
+	bool inside = false, mirror = false;
+
+	for (uint64_t now = 0; now < LENGTH;) {
+		uint64_t next = event < tick ? event : tick;
+
+		next = next < vary ? next : vary;
+		next = next < change ? next : change;
+		in_kernel += inside ? next - now : 0;
+		now = next;
+		if (now == change) {
+			inside = !inside;
+			change = now + 1 +
+				 (uint64_t)(-log(1 - chance()) *
+					    (double)(inside ? mix->kernel_ns : mix->user_ns));
+		} else if (now == vary) { /* a change begins the interval anew */
+			by = mirror ? -by : (chance() - 0.5) / 2;
+			mirror = !mirror;
+			head.clock_given_ns = (uint64_t)((double)mix->interval_ns / (1 + by));
+			event = now + head.clock_given_ns;
+			vary = now +
+			       (VARY > 100 * mix->interval_ns ? VARY : 100 * mix->interval_ns);
+		} else if (now == event) {
+			event = now + head.clock_given_ns;
+			if (!inside && !fah_timer_too_early(&t, now - t.event_ns)) {
+				uint64_t upto = fah_timer_account(&t, last, now, true);
+
+				user += upto - last;
+				last = upto;
+			}
+		} else {
+			tick = now + TICK;
+			if (inside && fah_timer_owes_kernel(&t, last, now)) {
+				uint64_t upto = fah_timer_account(&t, last, now, false);
+
+				kernel += upto - last;
+				last = upto;
+			}
+		}
+	}
+	assert_true(last > LENGTH - 2000 * MS && last <= LENGTH);
+	*ret_true = (double)in_kernel / LENGTH;
+	return (double)kernel / (double)(user + kernel);
+}
+
+static void each_side_gets_its_own(void **state)
+{
+	static const struct mix mixes[] = {
+		{MS, MS, 4 * MS},
+		{MS / 100, MS / 100, 4 * MS},
+		{10 * MS, MS, 4 * MS},
+		{MS, 10 * MS, 4 * MS},
+		{30 * MS, 30 * MS, 4 * MS},
+		{MS, MS, 9 * MS},
+		{MS / 100, MS / 50, 20 * MS},
+		{100 * MS, MS, 9 * MS},
+	};
+
+	for (size_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
+		double sum = 0, expected = 0, worst, n = 0;
+
+		for (int run = 0; run < 8; run++) {
+			double is;
+
+			random_state = 88172645463325252ull + (uint64_t)run * 7919;
+			fah_agent =
+				(struct fah_agent){.clock = FAH_CLOCK_BOTH, .period_ns = 4 * MS};
+			sum += shown(&mixes[i], &is);
+			expected += is;
+			n++;
+		}
+		/* of 8 runs of a minute, chance makes 0.3 points at most */
+		worst = fabs(sum - expected) / n;
+		if (worst > 0.01)
+			fail_msg("mix %zu: shown %.2f %%, true %.2f %%", i, 100 * sum / n,
+				 100 * expected / n);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_side_gets_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
