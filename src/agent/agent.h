@@ -152,9 +152,10 @@ struct fah_timer {
 	uint64_t left_ns;     /* of the interval, when it was put off */
 	uint64_t interval_ns; /* as it was last set */
 	uint64_t due_ns;      /* CPU from its last sample to its next; 0: not known */
-	uint64_t event_ns;   /* two clocks: its thread's CPU up to where events are accounted for */
-	uint64_t missed_ns;  /* and up to where they are, if the kernel gets what it is owed */
-	uint64_t given_ns;   /* the interval between events, when that was reckoned */
+	uint64_t event_ns; /* two clocks: its thread's CPU up to where events are accounted for */
+	uint64_t event_mono_ns; /* the time when its thread had used event_ns */
+	uint64_t given_ns;	/* the interval between events, when that was reckoned */
+	uint64_t set_ns;	/* and when the collector had set it */
 	uint64_t expires_ns; /* outer: its thread's CPU when the next signal is due; 0: not known */
 	bool outer;	     /* the collector's event has taken over */
 	bool barred;	     /* it is not to have one now: its thread blocks our signal at times */

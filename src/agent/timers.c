@@ -254,24 +254,63 @@ static uint64_t event_interval(const struct fah_timer *t)
 	return puts_off(t, given) ? t->due_ns : given;
 }
 
+static uint64_t set_time(void)
+{
+	struct fah_segment_head *head = fah_segment_head();
+
+	return head ? atomic_load(&head->clock_set_ns) : 0;
+}
+
+/* How much its thread had used when the collector changed the interval. Where it did not wait since
+ * the last event, that is exact. */
+static uint64_t used_at_change(const struct fah_timer *t, uint64_t set_ns, uint64_t cpu_ns,
+			       uint64_t mono_ns)
+{
+	double since = (double)(set_ns - t->event_mono_ns);
+
+	if (set_ns <= t->event_mono_ns)
+		return t->event_ns;
+	if (set_ns >= mono_ns)
+		return cpu_ns;
+	return t->event_ns + (uint64_t)((double)(cpu_ns - t->event_ns) * since /
+					(double)(mono_ns - t->event_mono_ns));
+}
+
+/* Whole intervals in a stretch of CPU that ended with a signal, which is not among them (outer), or
+ * not. */
+static uint64_t missed_in(uint64_t ns, uint64_t interval, bool outer)
+{
+	uint64_t n = interval ? (ns + (outer ? interval / 8 : 0)) / interval : 0;
+
+	return n - (outer && n);
+}
+
 /*
  * Up to where intervals of the event's have ended without a signal, from t->event_ns on; the one
- * that ends with a signal now is not among them. A change of the interval began it anew, at an
- * instant that nobody told us: any one in the interval before.
+ * that ends with a signal now is not among them. A change of the interval begins it anew; what was
+ * left of the one before goes to whatever comes first after that, which is as often the kernel's as
+ * it should be. *ret_changed: the change is behind what is returned.
  */
-static uint64_t missed_upto(const struct fah_timer *t, uint64_t cpu_ns, bool outer)
+static uint64_t missed_upto(const struct fah_timer *t, uint64_t cpu_ns, bool outer,
+			    bool *ret_changed)
 {
-	uint64_t interval = event_interval(t), from = t->event_ns, n;
+	uint64_t interval = event_interval(t), old = t->given_ns, set = set_time(), at, n;
 
-	if (!interval || !from)
-		return from;
-	if (interval != t->given_ns && t->given_ns)
-		from += fah_random() % t->given_ns;
-	if (cpu_ns <= from)
+	*ret_changed = outer;
+	if (!interval || !t->event_ns || cpu_ns <= t->event_ns)
 		return t->event_ns;
-	n = (cpu_ns - from + (outer ? interval / 8 : 0)) / interval;
-	n -= outer && n;
-	return n ? from + n * interval : t->event_ns;
+	at = t->event_ns;
+	if (old && set != t->set_ns)
+		at = used_at_change(t, set, cpu_ns, fah_now_mono());
+	/* an event so soon after the change is one of before it */
+	if (outer && at > t->event_ns && cpu_ns - at < interval - interval / 8)
+		return t->event_ns + missed_in(cpu_ns - t->event_ns, old, true) * old;
+	n = missed_in(cpu_ns - at, interval, outer);
+	if (n || at == t->event_ns) {
+		*ret_changed = true;
+		return at + n * interval;
+	}
+	return t->event_ns + missed_in(at - t->event_ns, old, false) * old;
 }
 
 /*
@@ -281,14 +320,20 @@ static uint64_t missed_upto(const struct fah_timer *t, uint64_t cpu_ns, bool out
  */
 static uint64_t account_both(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns, bool outer)
 {
-	uint64_t interval = event_interval(t), owed;
+	uint64_t interval = event_interval(t), mono = fah_now_mono(), owed;
+	bool changed;
 
-	t->event_ns = outer ? missed_upto(t, cpu_ns, true) : t->missed_ns;
-	t->given_ns = interval ? interval : t->given_ns;
+	t->event_ns = missed_upto(t, cpu_ns, outer, &changed);
+	if (interval && changed) {
+		t->given_ns = interval;
+		t->set_ns = set_time();
+	}
 	owed = t->event_ns > from_ns ? t->event_ns - from_ns : 0;
+	if (outer)
+		t->event_ns = cpu_ns;
+	t->event_mono_ns = mono - (cpu_ns - t->event_ns);
 	if (!outer)
 		return from_ns + owed;
-	t->event_ns = cpu_ns;
 	return owed < BEHIND_MAX * interval ? cpu_ns - owed : cpu_ns;
 }
 
@@ -300,8 +345,9 @@ void fah_timer_beside(struct fah_timer *t, uint64_t cpu_ns)
 
 bool fah_timer_owes_kernel(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns)
 {
-	t->missed_ns = missed_upto(t, cpu_ns, false);
-	return t->missed_ns > from_ns;
+	bool changed;
+
+	return missed_upto(t, cpu_ns, false, &changed) > from_ns;
 }
 
 uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns, bool outer)

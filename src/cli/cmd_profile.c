@@ -41,8 +41,7 @@ static const struct fah_option options[] = {
 	 "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
 	FAH_CLOCK_OPTION(OPT_CLOCK),
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
-	 "what profiling may cost, in percent of a core: lowers the rate where it must "
-	 "(default: 1 after the first seconds, unless a rate is given)"},
+	 "what it may cost, in percent of a core (default: 1, unless a rate is given)"},
 	{OPT_PYTHON, "python", NULL, "PYTHON",
 	 "interpreter (default: the active virtualenv's, else python3)"},
 	{OPT_MODULE, "module", NULL, "MODULE",

@@ -51,8 +51,7 @@ static const struct fah_option options[] = {
 	{OPT_KILL, "kill", NULL, NULL, "when the recording ends before the program, end that too"},
 	{OPT_KEEP, "keep", NULL, NULL, "keep the capture beside an export"},
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
-	 "what profiling may cost, in percent of a core: lowers the rate where it must "
-	 "(default: 1 after the first seconds, unless a rate is given)"},
+	 "what it may cost, in percent of a core (default: 1, unless a rate is given)"},
 	{OPT_QUIET, "quiet", "q", NULL, "nothing of ours on stderr but errors"},
 	FAH_VIEW_OPTIONS,
 	{OPT_PID, "pid", "p", "PID", "attach to a running process: not yet"},

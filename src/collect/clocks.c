@@ -6,6 +6,7 @@
 #include "collect/process.h"
 #include "core/err.h"
 #include "core/segment.h"
+#include "core/time.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,10 +22,14 @@
 
 #define SHORTEST_NS 10000u /* the kernel's own limit */
 #define MEASURE_AFTER_NS 2000000000u
-/* Setting a period restarts the interval that runs, and whose CPU that was cannot be told: so not
- * more often than this, nor than after so many intervals. */
-#define VARY_EVERY_NS 500000000u
-#define VARY_AFTER 100u
+/*
+ * How long an interval lasts, and how many there are of it at least. A loop that takes a few of
+ * them keeps step with them all that time, and its samples are no better than one. But setting one
+ * begins it anew, which takes an interrupt and half an interval; at high rates there are enough.
+ */
+#define VARY_EVERY_NS 60000000u
+#define VARY_FAST_NS 500000000u
+#define VARY_AFTER 16u
 #define VARY_PART 4u /* rates differ by up to a fourth, so that no loop keeps step */
 
 struct event {
@@ -158,14 +163,24 @@ int fah_clocks_new(struct fah_drain *d, bool user_only, bool cost_at_once, struc
 	return 0;
 }
 
+static uint64_t vary_after(const struct fah_clocks *c, uint64_t period_ns)
+{
+	uint64_t ns = c->user_only ? VARY_EVERY_NS : VARY_FAST_NS;
+
+	return ns > VARY_AFTER * period_ns ? ns : VARY_AFTER * period_ns;
+}
+
 /* Every other time as far to the other side, so that the rate is the one asked for. */
 static uint64_t varied(struct fah_clocks *c, struct clocked *k)
 {
 	double by = (double)(next_random(c) % 2000) / 1000 - 1; /* -1 to 1 */
+	double period;
 
 	k->by = k->mirror ? -k->by : by / VARY_PART;
 	k->mirror = !k->mirror;
-	return (uint64_t)((double)k->period_ns / (1 + k->by));
+	period = (double)k->period_ns / (1 + k->by);
+	/* the last of each is cut off, in the middle on average */
+	return (uint64_t)(period - period * period / 2 / (double)vary_after(c, k->period_ns));
 }
 
 static void end_event(struct event *e)
@@ -224,6 +239,7 @@ static void set_periods(struct fah_clocks *c, struct clocked *k, struct fah_segm
 	for (uint32_t i = 0; i < k->n; i++)
 		if (k->events[i].tid && k->events[i].fd >= 0)
 			ioctl(k->events[i].fd, PERF_EVENT_IOC_PERIOD, &k->varied_ns);
+	atomic_store(&head->clock_set_ns, fah_clock_ns(CLOCK_MONOTONIC));
 	atomic_store(&head->clock_given_ns, k->varied_ns);
 }
 
@@ -243,11 +259,10 @@ static bool grow(struct clocked *k, uint32_t n)
 	return true;
 }
 
-static bool is_to_vary(const struct clocked *k, uint64_t period, uint64_t now_ns)
+static bool is_to_vary(const struct fah_clocks *c, const struct clocked *k, uint64_t period,
+		       uint64_t now_ns)
 {
-	uint64_t since = now_ns - k->set_ns;
-
-	return period != k->period_ns || (since >= VARY_EVERY_NS && since >= VARY_AFTER * period);
+	return period != k->period_ns || now_ns - k->set_ns >= vary_after(c, period);
 }
 
 static void tick_process(struct fah_clocks *c, struct clocked *k, uint64_t now_ns)
@@ -261,7 +276,7 @@ static void tick_process(struct fah_clocks *c, struct clocked *k, uint64_t now_n
 	atomic_store(&head->collector, (uint32_t)getpid());
 	atomic_store(&head->event_cost_ns, c->cost_ns);
 	period = period ? period : head->period_ns;
-	if (is_to_vary(k, period, now_ns)) {
+	if (is_to_vary(c, k, period, now_ns)) {
 		if (period != k->period_ns)
 			k->mirror = false;
 		k->period_ns = period;

@@ -27,7 +27,7 @@
 
 #define TICK_NS 20000000u
 #define CALM_TICKS 8u  /* in which nobody began or ended a wait: then looks are rarer ... */
-#define CALM_LONGER 4u /* ... by so much, until somebody does */
+#define CALM_LONGER 2u /* ... by so much, until somebody does */
 #define CALM_NS 1000000u
 #define CALM_BLOCKED_NS (LATER_DIVISOR * CALM_LONGER * (uint64_t)TICK_NS)
 #define MAX_TASKS 8192u	       /* threads of one process that are watched */

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define FAH_SEGMENT_MAGIC 0x31474553484146ull /* "FAHSEG1\0" */
-#define FAH_SEGMENT_VERSION 4
+#define FAH_SEGMENT_VERSION 5
 #define FAH_SEGMENT_HEAD 12288u
 #define FAH_CHUNK_SIZE 32768u
 #define FAH_CHUNKS 32u
@@ -164,6 +164,9 @@ struct fah_segment_head {
 	/* the collector's: ns that a signal of perf's clock costs beyond its handler; 0: not known
 	 */
 	_Atomic uint32_t event_cost_ns;
+	/* the collector's: the time, monotonic, at which it last set clock_given_ns, and the
+	 * events' intervals began anew */
+	_Atomic uint64_t clock_set_ns;
 };
 
 _Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD,

@@ -17,12 +17,12 @@
 
 #define MS 1000000ull
 #define TICK (4 * MS)
-#define VARY (500 * MS)
+#define VARY (60 * MS)
 #define LENGTH (60000 * MS)
 
 struct fah_agent fah_agent;
 static struct fah_segment_head head;
-static uint64_t random_state;
+static uint64_t random_state, now; /* the thread never waits: its CPU is the time */
 
 struct fah_segment_head *fah_segment_head(void)
 {
@@ -34,6 +34,10 @@ uint64_t fah_random(void)
 	random_state ^= random_state >> 7;
 	random_state ^= random_state << 17;
 	return random_state;
+}
+uint64_t fah_now_mono(void)
+{
+	return now;
 }
 uint64_t fah_cost_interval(void)
 {
@@ -60,7 +64,7 @@ static double shown(const struct mix *mix, double *ret_true)
 	double by = 0;
 	bool inside = false, mirror = false;
 
-	for (uint64_t now = 0; now < LENGTH;) {
+	for (now = 0; now < LENGTH;) {
 		uint64_t next = event < tick ? event : tick;
 
 		next = next < vary ? next : vary;
@@ -76,9 +80,9 @@ static double shown(const struct mix *mix, double *ret_true)
 			by = mirror ? -by : (chance() - 0.5) / 2;
 			mirror = !mirror;
 			head.clock_given_ns = (uint64_t)((double)mix->interval_ns / (1 + by));
+			head.clock_set_ns = now;
 			event = now + head.clock_given_ns;
-			vary = now +
-			       (VARY > 100 * mix->interval_ns ? VARY : 100 * mix->interval_ns);
+			vary = now + (VARY > 16 * mix->interval_ns ? VARY : 16 * mix->interval_ns);
 		} else if (now == event) {
 			event = now + head.clock_given_ns;
 			if (!inside && !fah_timer_too_early(&t, now - t.event_ns)) {

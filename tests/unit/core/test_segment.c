@@ -68,6 +68,7 @@ static const size_t fields[] = {
 	AT(clocks),
 	AT(collector),
 	AT(event_cost_ns),
+	AT(clock_set_ns),
 };
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
 
@@ -128,7 +129,7 @@ static void lies_as_drawn(void **state)
 	}
 	fclose(file);
 	assert_int_equal(found, N_FIELDS);
-	assert_int_equal(end, AT(event_cost_ns) + 4); /* the row of zeros */
+	assert_int_equal(end, AT(clock_set_ns) + 8); /* the row of zeros */
 }
 
 int main(void)
