@@ -30,7 +30,9 @@ enum {
 	OPT_MODULE,
 	OPT_CODE,
 	OPT_BUDGET,
-	OPT_CLOCK
+	OPT_CLOCK,
+	OPT_TRACE,
+	OPT_NO_TRACE,
 };
 
 static const struct fah_option options[] = {
@@ -42,6 +44,9 @@ static const struct fah_option options[] = {
 	FAH_CLOCK_OPTION(OPT_CLOCK),
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
 	 "what it may cost, in percent of a core (default: 1, unless a rate is given)"},
+	{OPT_TRACE, "trace", "t", NULL,
+	 "say where the dearest functions are called from (default)"},
+	{OPT_NO_TRACE, "no-trace", "nt", NULL, "don't"},
 	{OPT_PYTHON, "python", NULL, "PYTHON",
 	 "interpreter (default: the active virtualenv's, else python3)"},
 	{OPT_MODULE, "module", NULL, "MODULE",
@@ -55,7 +60,7 @@ static const struct fah_option options[] = {
 
 struct job {
 	const char *output, *python_asked, *module, *code, *file;
-	bool quiet;
+	bool quiet, no_trace;
 	double rate, budget;
 	uint32_t clock; /* enum fah_clock; 0: by the rate */
 	int n_rest;
@@ -73,6 +78,10 @@ static int take_option(struct job *job, int option, const char *value)
 		return 0;
 	case OPT_OUTPUT:
 		job->output = value;
+		return 0;
+	case OPT_TRACE:
+	case OPT_NO_TRACE:
+		job->no_trace = option == OPT_NO_TRACE;
 		return 0;
 	case OPT_RATE:
 		if (!fah_parse_rate(value, &job->rate))
@@ -280,7 +289,8 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 		fah_runfolder_remove(&folder);
 		return status;
 	}
-	fah_profile_report(&folder, &result, job.quiet);
+	fah_profile_report(&folder, &result,
+			   &(struct fah_profile_shown){.quiet = job.quiet, .trace = !job.no_trace});
 	return fah_invoke_status(result.wait_status);
 }
 

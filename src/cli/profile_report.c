@@ -79,8 +79,7 @@ static int write_file(const struct fah_runfolder *folder, const char *name, repo
 FAH_DEFINE_FREEP(struct fah_reader *, fah_reader_free)
 FAH_DEFINE_FREEP(struct fah_profile *, fah_profile_free)
 
-static int report(const struct fah_runfolder *folder, const struct fah_run_result *result,
-		  bool quiet)
+static int report(const struct fah_runfolder *folder, const struct fah_profile_shown *how)
 {
 	_cleanup_(fah_reader_freep) struct fah_reader *reader = NULL;
 	_cleanup_(fah_profile_freep) struct fah_profile *p = NULL;
@@ -90,7 +89,6 @@ static int report(const struct fah_runfolder *folder, const struct fah_run_resul
 	struct scope scope;
 	int err, err_lines;
 
-	(void)result;
 	err = fah_reader_new(fah_runfolder_file(folder, "profile.fah", path), &reader);
 	if (err == 0)
 		err = fah_profile_load(reader, &p);
@@ -100,6 +98,7 @@ static int report(const struct fah_runfolder *folder, const struct fah_run_resul
 	o.command = fah_profile_meta(p, "command");
 	o.root = fah_profile_meta(p, "root");
 	o.scope = &scope.scope;
+	o.trace = how->trace;
 	o.utf8 = true; /* files are UTF-8 */
 	o.copy_of[0] = fah_profile_meta(p, "code") ? "<string>" : fah_profile_meta(p, "file");
 	o.copy_of[1] = fah_profile_meta(p, "script");
@@ -111,7 +110,7 @@ static int report(const struct fah_runfolder *folder, const struct fah_run_resul
 	err_lines = write_file(folder, "profile_results.txt", fah_report_lines, p, &o);
 	if (err == 0)
 		err = err_lines;
-	if (!quiet) {
+	if (!how->quiet) {
 		int saved = errno;
 
 		o.width = fah_term_width(STDOUT_FILENO);
@@ -128,13 +127,13 @@ static int report(const struct fah_runfolder *folder, const struct fah_run_resul
 }
 
 void fah_profile_report(const struct fah_runfolder *folder, const struct fah_run_result *result,
-			bool quiet)
+			const struct fah_profile_shown *how)
 {
 	int err = result->capture_err;
 
 	errno = result->capture_errno;
 	if (err == 0)
-		err = report(folder, result, quiet);
-	if (err < 0 && !quiet)
+		err = report(folder, how);
+	if (err < 0 && !how->quiet)
 		fah_fail_err(err, "the results in %s are not complete", folder->path);
 }

@@ -5,8 +5,13 @@
 #include "cli/runfolder.h"
 #include "collect/run.h"
 
+struct fah_profile_shown {
+	bool quiet;
+	bool trace; /* with the Stack Trace Summary */
+};
+
 /* Never fails the run: what cannot be written is said on stderr (not with quiet). */
 void fah_profile_report(const struct fah_runfolder *folder, const struct fah_run_result *result,
-			bool quiet);
+			const struct fah_profile_shown *how);
 
 #endif

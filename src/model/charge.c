@@ -6,21 +6,16 @@
  * a node, parents first (a parent's id is smaller), and the cost is that of the nodes, not of the
  * samples.
  */
-#include "model/internal.h"
+#include "model/targets.h"
 
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "core/err.h"
 
-#include <limits.h>
-
-#define OUTSIDE UINT32_MAX /* a target: Python frames, but none inside */
-
 struct charger {
 	struct fah_profile *p;
 	struct fah_charges *out;
-	uint32_t *target;		     /* by node: the node it is charged to, 0: no Python */
-	bool *inside;			     /* by file */
+	struct fah_targets targets;
 	bool *collecting;		     /* by node: in the garbage collector */
 	struct fah_function_cost *functions; /* by function; the results are sorted copies */
 	struct fah_line_cost *lines;	     /* in order of appearance */
@@ -36,30 +31,6 @@ static void add_times(struct fah_times *t, const struct fah_node_cost *c)
 	t->native += c->seconds[FAH_IN_NATIVE];
 	t->system += c->seconds[FAH_IN_SYSTEM];
 	t->waiting += c->waiting;
-}
-
-static bool below_one(const char *path, const char *const *dirs, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (dirs[i][0] == '<' ? !strcmp(path, dirs[i]) : fah_path_below(path, dirs[i]))
-			return true;
-	return false;
-}
-
-/* By its name, and by what its name resolves to: a project behind a symlink has two. */
-static bool file_inside(const struct fah_scope *scope, const struct fah_file *file)
-{
-	char resolved[PATH_MAX];
-	bool real;
-
-	if (scope->everything)
-		return true;
-	real = file->abspath[0] == '/' && realpath(file->abspath, resolved);
-	if (!below_one(file->abspath, scope->dirs, scope->n_dirs) &&
-	    !(real && below_one(resolved, scope->dirs, scope->n_dirs)))
-		return false;
-	return !below_one(file->abspath, scope->ignore, scope->n_ignore) &&
-	       !(real && below_one(resolved, scope->ignore, scope->n_ignore));
 }
 
 /* *ret_line: where it stands in lines[]. */
@@ -94,15 +65,6 @@ static int add_line(struct charger *c, const struct fah_node *node, uint32_t fun
 	return 0;
 }
 
-static uint32_t target_of(const struct charger *c, const struct fah_node *node, uint32_t i)
-{
-	if (!i || !fah_is_python(c->p, node->function))
-		return c->target[node->parent];
-	if (c->inside[c->p->functions[node->function].file_id])
-		return i;
-	return c->target[node->parent] ? c->target[node->parent] : OUTSIDE;
-}
-
 /* Finalisers, which it calls, are the program's own again. */
 static bool is_collecting(const struct charger *c, const struct fah_node *node)
 {
@@ -121,18 +83,18 @@ static int charge_nodes(struct charger *c)
 	for (uint32_t i = 0; i < p->n_nodes; i++) {
 		const struct fah_node *node = &p->nodes[i];
 		const struct fah_node_cost *cost = &p->costs[i];
-		uint32_t function, line;
+		uint32_t function, line, target;
 		int err;
 
-		c->target[i] = target_of(c, node, i);
 		c->collecting[i] = i && is_collecting(c, node);
 		if (!cost->samples && !(cost->waiting > 0))
 			continue;
-		if (!c->target[i] || c->target[i] == OUTSIDE) {
-			add_times(c->target[i] ? &c->out->outside : &c->out->no_python, cost);
+		target = c->targets.node[i];
+		if (!target || target == FAH_TARGET_OUTSIDE) {
+			add_times(target ? &c->out->outside : &c->out->no_python, cost);
 			continue;
 		}
-		node = &p->nodes[c->target[i]];
+		node = &p->nodes[target];
 		function = p->canonical[node->function];
 		add_times(&c->functions[function].times, cost);
 		c->functions[function].samples += cost->samples;
@@ -289,14 +251,13 @@ static int charge(struct charger *c, const struct fah_scope *scope)
 	int err;
 
 	c->out = fah_arena_alloc(&p->arena, sizeof(*c->out));
-	c->target = calloc(p->n_nodes, sizeof(*c->target));
-	c->inside = calloc(p->n_files + 1, sizeof(*c->inside));
 	c->collecting = calloc(p->n_nodes, sizeof(*c->collecting));
 	c->functions = calloc(p->n_functions, sizeof(*c->functions));
-	if (!c->out || !c->target || !c->inside || !c->collecting || !c->functions)
+	if (!c->out || !c->collecting || !c->functions)
 		return FAH_ERR_NOMEM;
-	for (size_t i = 0; i < p->n_files; i++)
-		c->inside[i] = file_inside(scope, &p->files[i]);
+	err = fah_targets_find(p, scope, &c->targets);
+	if (err < 0)
+		return err;
 	c->out->wall_s = p->totals.wall_s;
 	c->out->unsampled_s = p->totals.unsampled_s;
 	err = charge_nodes(c);
@@ -311,8 +272,7 @@ int fah_profile_charge(struct fah_profile *p, const struct fah_scope *scope,
 	struct charger c = {.p = p};
 	int err = charge(&c, scope);
 
-	free(c.target);
-	free(c.inside);
+	fah_targets_release(&c.targets);
 	free(c.collecting);
 	free(c.functions);
 	free(c.lines);

@@ -24,6 +24,7 @@ struct fah_report_options {
 	/* The program's code as it was when the run began, and the names that the capture may have
 	 * for it (its path as it was given, and resolved); NULL: none. */
 	const char *copy, *copy_of[2];
+	bool trace;	  /* where the dearest functions are called from */
 	const char *note; /* a line of its own below the totals, e.g. of the logs; NULL: none */
 };
 

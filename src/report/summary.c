@@ -10,6 +10,7 @@
 #include "core/err.h"
 #include "report/closing.h"
 #include "report/text.h"
+#include "report/traces.h"
 #include "report/tree.h"
 #include "report/waits.h"
 
@@ -250,10 +251,12 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 	put_totals(&t, p);
 	if (totals->samples || totals->waited_s > 0) {
 		put_profile(&t, p, charges, tree);
+		if (o->trace)
+			err = fah_traces_print(&t, p, charges);
 		fah_closing_words(&t, p, charges);
 	} else {
 		fah_closing_empty(&t, p);
 		fah_closing_end(&t, p);
 	}
-	return fah_text_finish(&t);
+	return err < 0 ? err : fah_text_finish(&t);
 }

@@ -1,0 +1,125 @@
+/*
+ * traces.c - see traces.h. One block a caller: the function, the line that called it, who called
+ * that, and how often.
+ */
+#include "report/traces.h"
+
+#include "base/number.h"
+#include "base/utf8.h"
+#include "model/traces.h"
+
+#include <string.h>
+
+#define FUNCTIONS_MAX 10
+#define CALLERS_MAX 5 /* of one function */
+#define STEPS_MAX 24  /* of one way */
+#define FLOOR 0.005   /* of the run: blocks below it are told in one line */
+#define RULE 75
+#define INDENT 3
+
+static const struct fah_scope everything = {.everything = true};
+
+static void put_step(struct fah_text *t, const struct fah_profile *p,
+		     const struct fah_trace_step *step, int depth)
+{
+	const struct fah_function *f = fah_profile_function(p, step->function);
+	struct fah_strbuf place = FAH_STRBUF_INIT;
+	int column = 2 + depth * INDENT, room;
+
+	fah_text_clean(&place, fah_report_path(t->o, f->file));
+	fah_strbuf_addf(&place, ":%u; ", step->line);
+	fah_text_clean(&place, f->name);
+	t->failed |= place.failed;
+	fah_text_repeat(t, " ", column);
+	fah_strbuf_adds(&t->line, t->g->last);
+	room = t->width - column - INDENT;
+	fah_utf8_cut_tail(&t->line, fah_strbuf_str(&place), place.len,
+			  (size_t)(room > 20 ? room : 20), !t->o->utf8);
+	fah_text_end(t);
+	fah_strbuf_release(&place);
+}
+
+static void put_trace(struct fah_text *t, const struct fah_profile *p, const char *name,
+		      const struct fah_trace *trace)
+{
+	size_t n = trace->n_steps < STEPS_MAX ? trace->n_steps : STEPS_MAX;
+	int depth = (int)(n ? n : 1);
+
+	fah_text_clean(&t->line, name);
+	fah_strbuf_addf(&t->line, ", (%s)", fah_share_text(trace->share, 2).s);
+	fah_text_end(t);
+	for (size_t i = 0; i < n; i++)
+		put_step(t, p, &trace->steps[i], (int)i);
+	if (!n) {
+		fah_text_repeat(t, " ", 2);
+		fah_text_put(t, "%scode outside of the folders reported", t->g->last);
+	}
+	fah_text_repeat(t, " ", 2 + depth * INDENT);
+	if (trace->n_steps > n)
+		fah_strbuf_addf(&t->line, "%s further callers; ",
+				fah_num_count(trace->n_steps - n).s);
+	fah_strbuf_addf(&t->line, "samples: %s", fah_num_count(trace->samples).s);
+	if (trace->n_ways > 1)
+		fah_strbuf_addf(&t->line, ", by %s ways, of which this is the dearest",
+				fah_num_count(trace->n_ways).s);
+	fah_text_end(t);
+	fah_text_end(t);
+	fah_text_end(t);
+}
+
+static void put_function(struct fah_text *t, const struct fah_profile *p,
+			 const struct fah_traced *traced)
+{
+	const char *name = fah_profile_function(p, traced->function)->name;
+	double left = 0;
+	size_t shown = 0;
+
+	/* modules are called by import, or by nobody */
+	if (!strcmp(name, "<module>"))
+		return;
+	while (shown < traced->n && shown < CALLERS_MAX && traced->traces[shown].share >= FLOOR)
+		put_trace(t, p, name, &traced->traces[shown++]);
+	for (size_t i = shown; i < traced->n; i++)
+		left += traced->traces[i].share;
+	if (shown && left >= FLOOR) {
+		fah_text_clean(&t->line, name);
+		fah_strbuf_addf(&t->line, ", (%s)", fah_share_text(left, 2).s);
+		fah_text_end(t);
+		fah_text_put(t, "  %s%s further callers", t->g->last,
+			     fah_num_count(traced->n - shown).s);
+		fah_text_end(t);
+		fah_text_end(t);
+	}
+}
+
+static bool has_block(const struct fah_profile *p, const struct fah_traced *traced, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(fah_profile_function(p, traced[i].function)->name, "<module>") &&
+		    traced[i].n && traced[i].traces[0].share >= FLOOR)
+			return true;
+	return false;
+}
+
+int fah_traces_print(struct fah_text *t, struct fah_profile *p, const struct fah_charges *charges)
+{
+	const struct fah_traced *traced;
+	int rule = RULE < t->width ? RULE : t->width, err;
+	size_t n;
+
+	err = fah_profile_traces(p, t->o->scope ? t->o->scope : &everything, charges, FUNCTIONS_MAX,
+				 &traced, &n);
+	if (err < 0 || !has_block(p, traced, n))
+		return err;
+	fah_text_paint(t, FAH_BOLD, "Stack Trace Summary");
+	fah_text_end(t);
+	fah_text_repeat(t, "=", rule);
+	fah_text_end(t);
+	fah_text_end(t);
+	for (size_t i = 0; i < n; i++)
+		put_function(t, p, &traced[i]);
+	fah_text_repeat(t, "=", rule);
+	fah_text_end(t);
+	fah_text_end(t);
+	return 0;
+}
