@@ -208,7 +208,8 @@ static int make(struct making *m, const struct fah_scope *scope, const struct fa
 	err = add_all(m);
 	if (err < 0)
 		return err;
-	qsort_r(m->ways, m->n_ways, sizeof(*m->ways), by_caller, m->p);
+	if (m->n_ways) /* qsort wants an array, however empty */
+		qsort_r(m->ways, m->n_ways, sizeof(*m->ways), by_caller, m->p);
 	return gather(m, traced);
 }
 
