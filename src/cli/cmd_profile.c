@@ -11,7 +11,10 @@
 #include "cli/invoke.h"
 #include "cli/profile_report.h"
 #include "cli/python.h"
+#include "cli/run_scope.h"
 #include "cli/runfolder.h"
+#include "cli/script.h"
+#include "cli/settings.h"
 #include "collect/run.h"
 #include "core/err.h"
 
@@ -19,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -33,12 +35,27 @@ enum {
 	OPT_CLOCK,
 	OPT_TRACE,
 	OPT_NO_TRACE,
+	OPT_ROOT,
+	OPT_IGNORE,
+	OPT_DETAILED,
+	OPT_DURATION,
+	OPT_OUTPUT_FILE,
 };
 
 static const struct fah_option options[] = {
 	{OPT_QUIET, "quiet", "q", NULL, "print nothing of ours; the files are written as always"},
 	{OPT_OUTPUT, "output-directory", "o", "DIR",
-	 "folder for the results (default: performance)"},
+	 "folder for the results (default: performance, below the root)"},
+	{OPT_OUTPUT_FILE, "output-file", NULL, "FILE",
+	 "write the summary and the cost of each line to this file as well (-: print both)"},
+	{OPT_ROOT, "root", NULL, "DIR",
+	 "folder whose code is reported and searched for FILE (default: the current one)"},
+	{OPT_IGNORE, "ignore", "i", "DIR",
+	 "leave a folder out of the search and of the report; may be given several times"},
+	{OPT_DETAILED, "detailed", "d", NULL,
+	 "report imported modules too, not only code below the root"},
+	{OPT_DURATION, "duration", NULL, "HOW",
+	 "relative, in percent of the run, or absolute, in seconds (default: relative)"},
 	{OPT_RATE, "rate", NULL, "HZ",
 	 "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
 	FAH_CLOCK_OPTION(OPT_CLOCK),
@@ -57,18 +74,28 @@ static const struct fah_option options[] = {
 };
 
 #define MAX_COPY ((size_t)64 << 20)
+#define MAX_IGNORE 256
 
 struct job {
-	const char *output, *python_asked, *module, *code, *file;
-	bool quiet, no_trace;
+	const char *python_asked, *module, *code, *file;
+	const char *output_file; /* NULL: only those of the run folder */
+	struct fah_settings_flags flags;
+	const char *ignore[MAX_IGNORE];
+	struct fah_settings settings;
+	bool quiet, detailed, no_trace;
 	double rate, budget;
 	uint32_t clock; /* enum fah_clock; 0: by the rate */
 	int n_rest;
 	char **rest; /* the program's own arguments */
-	char python[FAH_RUN_PATH_MAX];
+	char python[FAH_RUN_PATH_MAX], script[FAH_RUN_PATH_MAX];
 	char name[256]; /* of the run folder */
 	char *command;	/* as it was typed */
 };
+
+static void job_release(struct job *job)
+{
+	fah_settings_release(&job->settings);
+}
 
 static int take_option(struct job *job, int option, const char *value)
 {
@@ -77,7 +104,24 @@ static int take_option(struct job *job, int option, const char *value)
 		job->quiet = true;
 		return 0;
 	case OPT_OUTPUT:
-		job->output = value;
+		job->flags.output = value;
+		return 0;
+	case OPT_OUTPUT_FILE:
+		job->output_file = value;
+		return 0;
+	case OPT_ROOT:
+		job->flags.root = value;
+		return 0;
+	case OPT_IGNORE:
+		if (job->flags.n_ignore == MAX_IGNORE)
+			return fah_fail("profile: --ignore: at most %d times", MAX_IGNORE);
+		job->ignore[job->flags.n_ignore++] = value;
+		return 0;
+	case OPT_DETAILED:
+		job->detailed = true;
+		return 0;
+	case OPT_DURATION:
+		job->flags.duration = value;
 		return 0;
 	case OPT_TRACE:
 	case OPT_NO_TRACE:
@@ -155,23 +199,6 @@ static int parse(struct job *job, const struct fah_command *cmd, int argc, char 
 	return 0;
 }
 
-static int check_file(const char *file)
-{
-	struct stat st;
-
-	if (stat(file, &st) < 0)
-		return errno == ENOENT ? fah_fail("%s: no such file", file)
-				       : fah_fail_err(FAH_ERR_SYS, "%s", file);
-	if (S_ISDIR(st.st_mode))
-		return fah_fail("%s is a folder; profile takes a script, or --module for a package",
-				file);
-	if (!S_ISREG(st.st_mode))
-		return fah_fail("%s is not a regular file", file);
-	if (access(file, R_OK) < 0)
-		return fah_fail_err(FAH_ERR_SYS, "%s", file);
-	return 0;
-}
-
 /* The run folder's name: the script's without .py, a module's, or "code". */
 static void choose_name(struct job *job)
 {
@@ -198,6 +225,31 @@ static void keep_copy(const struct job *job, const struct fah_runfolder *folder)
 				 len);
 }
 
+/* The settings in force, and with them the script. 0 or a status after printing. */
+static int settle(struct job *job)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf why = FAH_STRBUF_INIT;
+	int err, status;
+
+	job->flags.ignore = job->ignore;
+	err = fah_settings_load(&job->settings, &job->flags, &why);
+	if (err == FAH_ERR_USAGE)
+		return fah_fail("%s", fah_strbuf_str(&why));
+	if (err < 0)
+		return fah_fail_err(err, "profile");
+	if (job->file) {
+		status = fah_script_choose(job->file, &job->settings, job->script,
+					   sizeof(job->script));
+		if (status)
+			return status;
+		job->file = job->script;
+	}
+	err = job->output_file && strcmp(job->output_file, "-") != 0
+		      ? fah_file_check_output(job->output_file)
+		      : 0;
+	return err < 0 ? fah_fail_err(err, "--output-file %s", job->output_file) : 0;
+}
+
 static char **program_argv(const struct job *job)
 {
 	char **argv = calloc((size_t)job->n_rest + 4, sizeof(*argv));
@@ -219,16 +271,20 @@ static char **program_argv(const struct job *job)
 
 static int run(const struct job *job, struct fah_runfolder *folder, struct fah_run_result *result)
 {
-	char capture[FAH_RUN_PATH_MAX + 64], cwd[FAH_RUN_PATH_MAX] = "",
-					     script[FAH_RUN_PATH_MAX] = "";
+	char capture[FAH_RUN_PATH_MAX + 64], script[FAH_RUN_PATH_MAX] = "";
 	_cleanup_(fah_freep) char **argv = program_argv(job);
+	_cleanup_(fah_freep) char *ignore = fah_run_scope_ignore(&job->settings);
 	/* clang-format off */
 	const char *meta[] = {
 		"command", job->command,
-		"cwd", cwd,
-		"root", cwd,
+		"cwd", job->settings.cwd,
+		"root", job->settings.root,
+		"output", folder->output,
+		"ignore", ignore,
 		"script", script,
 		"python", job->python,
+		"detailed", job->detailed ? "yes" : NULL,
+		"duration", job->settings.seconds ? "absolute" : NULL,
 		job->code ? "code" : job->file ? "file" : NULL, job->code ? job->code : job->file,
 		NULL,
 	};
@@ -244,10 +300,8 @@ static int run(const struct job *job, struct fah_runfolder *folder, struct fah_r
 	};
 	int err;
 
-	if (!argv)
+	if (!argv || !ignore)
 		return fah_fail_err(FAH_ERR_NOMEM, "profile");
-	if (!getcwd(cwd, sizeof(cwd)))
-		cwd[0] = 0;
 	if (job->file && !realpath(job->file, script))
 		script[0] = 0;
 	err = fah_run(&opt, result);
@@ -263,7 +317,7 @@ static int run(const struct job *job, struct fah_runfolder *folder, struct fah_r
 
 static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 {
-	struct job job = {.output = "performance"};
+	_cleanup_(job_release) struct job job = {0};
 	_cleanup_(fah_freep) char *command = NULL;
 	struct fah_runfolder folder;
 	struct fah_run_result result;
@@ -273,16 +327,17 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 		return status < 0 ? FAH_STATUS_OK : status;
 	if (job.rate > FAH_RATE_MAX)
 		return fah_fail("profile: --rate: at most %g Hz", FAH_RATE_MAX);
-	status = job.file ? check_file(job.file) : 0;
+	status = settle(&job);
 	if (!status)
 		status = fah_python_choose(job.python_asked, job.python, sizeof(job.python));
 	if (status)
 		return status;
 	choose_name(&job);
 	job.command = command = fah_invoke_words(cmd, argc, argv);
-	status = fah_runfolder_make(&folder, job.output, job.name);
+	status = fah_runfolder_make(&folder, job.settings.output, job.name);
 	if (status)
 		return status;
+	folder.output_file = job.output_file;
 	keep_copy(&job, &folder);
 	status = run(&job, &folder, &result);
 	if (status) {
@@ -299,6 +354,8 @@ static const char *const examples[] = {
 	"run script.py and say where its time goes",
 	"fixingahole profile -o /tmp/results script.py --size 10",
 	"results elsewhere; --size 10 is the script's own",
+	"fixingahole profile --detailed --ignore tests script.py",
+	"imported modules too, without those below tests",
 	"fixingahole profile --module json.tool data.json",
 	"a module",
 	NULL,
@@ -308,18 +365,29 @@ const struct fah_command fah_cmd_profile = {
 	.name = "profile",
 	.usage = "FILE | --module M | --code C [OPTIONS] [ARGUMENTS]",
 	.summary = "run a script and say where its time goes, by function and by line",
-	.description = "Runs a Python script and samples it while it runs: its threads and its "
-		       "child processes, in Python, "
-		       "in native code and in the kernel. Nothing has to be installed in the "
-		       "script's environment.\n\n"
-		       "When the program has ended, a summary is printed, and the folder "
-		       "performance/<script>/<UTC date_time>/ "
-		       "holds a copy of the code, profile_summary.txt, profile_results.txt (the "
-		       "cost of each line) and "
-		       "profile.fah (the recording, for fixingahole inspect).\n\n"
-		       "Options may stand before and after FILE; the first argument that is none "
-		       "of these, or what follows "
-		       "--, belongs to the script. The exit status is the script's own.",
+	.description =
+		"Runs a Python script and samples it while it runs: its threads and its "
+		"child processes, in Python, "
+		"in native code and in the kernel. Nothing has to be installed in the "
+		"script's environment.\n\n"
+		"FILE is a path, or the name of a file that is the only one of that name "
+		"below the root (.git, .venv, the output folder and ignored ones are not "
+		"searched).\n\n"
+		"When the program has ended, a summary is printed, and the folder "
+		"performance/<script>/<UTC date_time>/ "
+		"holds a copy of the code, profile_summary.txt, profile_results.txt (the "
+		"cost of each line) and "
+		"profile.fah (the recording, for fixingahole inspect).\n\n"
+		"Options may stand before and after FILE; the first argument that is none "
+		"of these, or what follows "
+		"--, belongs to the script. The exit status is the script's own.\n\n"
+		"The keys root, output, ignore and duration may also stand in "
+		"[tool.fixingahole] of the nearest pyproject.toml that has this table, up to "
+		"the repository's root, and in FIXINGAHOLE_ROOT, FIXINGAHOLE_OUTPUT, "
+		"FIXINGAHOLE_IGNORE (folders between ':') and FIXINGAHOLE_DURATION. For each key "
+		"an option comes before the environment, and that before the file. There, "
+		"folders are relative to root (root itself to the file's folder); options' are "
+		"relative to where you stand. fixingahole --version shows what is in force.",
 	.options = options,
 	.examples = examples,
 	.run = cmd_profile,

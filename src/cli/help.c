@@ -173,8 +173,12 @@ void fah_man(const struct fah_command *cmd)
 	      ".TP\n.B NO_COLOR, FORCE_COLOR\nColour off, colour on.\n"
 	      ".TP\n.B COLUMNS\nWidth of what is printed.\n"
 	      ".TP\n.B VIRTUAL_ENV\nThe active virtual environment, whose Python is used.\n"
+	      ".TP\n.B FIXINGAHOLE_ROOT, FIXINGAHOLE_OUTPUT, FIXINGAHOLE_IGNORE, "
+	      "FIXINGAHOLE_DURATION\nAs the options of profile: see there.\n"
 	      ".SH FILES\n.TP\n.I performance/<script>/<UTC date_time>/\n"
-	      "A copy of the code, profile_summary.txt, profile_results.txt and profile.fah.\n",
+	      "A copy of the code, profile_summary.txt, profile_results.txt and profile.fah.\n"
+	      ".TP\n.I pyproject.toml\nIts table [tool.fixingahole]: root, output, ignore, "
+	      "duration.\n",
 	      stdout);
 }
 

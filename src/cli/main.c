@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/settings.h"
 #include "native/names.h"
 
 #include <errno.h>
@@ -55,12 +56,26 @@ static void outlive_file_limits(void)
 		sigaction(SIGXFSZ, &ours, NULL);
 }
 
-static void print_version(void)
+/* With the settings in force here, or what is wrong with them. */
+static int print_version(void)
 {
-	_cleanup_(fah_strbuf_release) struct fah_strbuf text = FAH_STRBUF_INIT;
+	_cleanup_(fah_strbuf_release) struct fah_strbuf text = FAH_STRBUF_INIT,
+							why = FAH_STRBUF_INIT;
+	_cleanup_(fah_settings_release) struct fah_settings settings = {0};
+	int err;
 
 	fah_names_abilities(&text);
 	printf("fixingahole %s\nNative frames: %s.\n", FAH_VERSION, fah_strbuf_str(&text));
+	err = fah_settings_load(&settings, &(struct fah_settings_flags){0}, &why);
+	if (err < 0) {
+		fflush(stdout);
+		return err == FAH_ERR_USAGE ? fah_fail("%s", fah_strbuf_str(&why))
+					    : fah_fail_err(err, "the settings");
+	}
+	fah_strbuf_truncate(&text, 0);
+	fah_settings_words(&settings, &text);
+	printf("Settings:\n%s", fah_strbuf_str(&text));
+	return FAH_STATUS_OK;
 }
 
 int main(int argc, char **argv)
@@ -78,10 +93,8 @@ int main(int argc, char **argv)
 		fah_help_all();
 		return FAH_STATUS_OK;
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		print_version();
-		return FAH_STATUS_OK;
-	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+		return print_version();
 	cmd = fah_command_find(argv[1]);
 	if (!cmd)
 		return fah_fail("there is no command '%s'; fixingahole --help lists them", argv[1]);

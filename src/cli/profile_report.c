@@ -7,6 +7,7 @@
 #include "base/term.h"
 #include "capture/reader.h"
 #include "cli/cli.h"
+#include "cli/run_scope.h"
 #include "core/err.h"
 #include "model/profile.h"
 #include "report/lines.h"
@@ -18,62 +19,34 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_DIRS 4
-#define MAX_IGNORE 8
-
-/* What a report blames: code below the current folder or the script's, without what was installed.
- */
-struct scope {
-	struct fah_scope scope;
-	const char *dirs[MAX_DIRS], *ignore[MAX_IGNORE];
-	char script_dir[FAH_RUN_PATH_MAX], venv[FAH_RUN_PATH_MAX + 16], git[FAH_RUN_PATH_MAX + 16];
-};
-
-static void set_scope(struct scope *s, const struct fah_profile *p,
-		      const struct fah_runfolder *folder)
-{
-	const char *root = fah_profile_meta(p, "root"), *script = fah_profile_meta(p, "script");
-	const char *venv = getenv("VIRTUAL_ENV");
-	size_t n = 0;
-	char *slash;
-
-	memset(s, 0, sizeof(*s));
-	if (root && root[0]) {
-		s->dirs[n++] = root;
-		snprintf(s->venv, sizeof(s->venv), "%.4000s/.venv", root);
-		snprintf(s->git, sizeof(s->git), "%.4000s/.git", root);
-		s->ignore[s->scope.n_ignore++] = s->venv;
-		s->ignore[s->scope.n_ignore++] = s->git;
-	}
-	if (script && script[0]) {
-		snprintf(s->script_dir, sizeof(s->script_dir), "%s", script);
-		slash = strrchr(s->script_dir, '/');
-		if (slash)
-			*slash = 0;
-		s->dirs[n++] = s->script_dir;
-	}
-	if (fah_profile_meta(p, "code"))
-		s->dirs[n++] = "<string>"; /* the name that Python gives to -c */
-	s->ignore[s->scope.n_ignore++] = folder->output;
-	if (venv && venv[0] == '/')
-		s->ignore[s->scope.n_ignore++] = venv;
-	s->scope.dirs = s->dirs;
-	s->scope.n_dirs = n;
-	s->scope.ignore = s->ignore;
-}
-
 typedef int (*report_fn)(FILE *out, struct fah_profile *p, const struct fah_report_options *o);
 
-static int write_file(const struct fah_runfolder *folder, const char *name, report_fn report,
-		      struct fah_profile *p, const struct fah_report_options *o)
+static int write_path(const char *path, report_fn report, struct fah_profile *p,
+		      const struct fah_report_options *o)
 {
 	_cleanup_(fah_outfile_abort) struct fah_outfile file = {0};
-	char path[FAH_RUN_PATH_MAX + 64];
-	int err = fah_outfile_open(&file, fah_runfolder_file(folder, name, path));
+	int err = fah_outfile_open(&file, path);
 
 	if (err == 0)
 		err = report(file.f, p, o);
 	return err < 0 ? err : fah_outfile_commit(&file);
+}
+
+static int write_file(const struct fah_runfolder *folder, const char *name, report_fn report,
+		      struct fah_profile *p, const struct fah_report_options *o)
+{
+	char path[FAH_RUN_PATH_MAX + 64];
+
+	return write_path(fah_runfolder_file(folder, name, path), report, p, o);
+}
+
+/* --output-file: both reports in one. */
+static int whole(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
+{
+	int err = fah_report_summary(out, p, o);
+
+	fputc('\n', out);
+	return err < 0 ? err : fah_report_lines(out, p, o);
 }
 
 FAH_DEFINE_FREEP(struct fah_reader *, fah_reader_free)
@@ -84,21 +57,24 @@ static int report(const struct fah_runfolder *folder, const struct fah_profile_s
 	_cleanup_(fah_reader_freep) struct fah_reader *reader = NULL;
 	_cleanup_(fah_profile_freep) struct fah_profile *p = NULL;
 	_cleanup_(fah_strbuf_release) struct fah_strbuf line = FAH_STRBUF_INIT;
+	_cleanup_(fah_run_scope_release) struct fah_run_scope scope = {0};
 	struct fah_report_options o = {0};
 	char path[FAH_RUN_PATH_MAX + 64], copy[FAH_RUN_PATH_MAX + 64];
-	struct scope scope;
+	bool to_stdout = folder->output_file && !strcmp(folder->output_file, "-");
 	int err, err_lines;
 
 	err = fah_reader_new(fah_runfolder_file(folder, "profile.fah", path), &reader);
 	if (err == 0)
 		err = fah_profile_load(reader, &p);
+	if (err == 0)
+		err = fah_run_scope_init(&scope, p);
 	if (err < 0)
 		return err;
-	set_scope(&scope, p, folder);
 	o.command = fah_profile_meta(p, "command");
 	o.root = fah_profile_meta(p, "root");
 	o.scope = &scope.scope;
 	o.trace = how->trace;
+	o.seconds = fah_profile_meta(p, "duration") != NULL;
 	o.utf8 = true; /* files are UTF-8 */
 	o.copy_of[0] = fah_profile_meta(p, "code") ? "<string>" : fah_profile_meta(p, "file");
 	o.copy_of[1] = fah_profile_meta(p, "script");
@@ -110,13 +86,21 @@ static int report(const struct fah_runfolder *folder, const struct fah_profile_s
 	err_lines = write_file(folder, "profile_results.txt", fah_report_lines, p, &o);
 	if (err == 0)
 		err = err_lines;
+	if (folder->output_file && !to_stdout) {
+		err_lines = write_path(folder->output_file, whole, p, &o);
+		if (err == 0)
+			err = err_lines;
+	}
 	if (!how->quiet) {
 		int saved = errno;
 
 		o.width = fah_term_width(STDOUT_FILENO);
 		o.colour = fah_term_color(STDOUT_FILENO);
 		o.utf8 = fah_term_utf8();
-		fah_report_summary(stdout, p, &o);
+		if (to_stdout)
+			whole(stdout, p, &o);
+		else
+			fah_report_summary(stdout, p, &o);
 		fah_strbuf_adds(&line, "Results: ");
 		fah_strbuf_add_printable(&line, folder->path, strlen(folder->path));
 		printf("%s\n", fah_strbuf_str(&line));

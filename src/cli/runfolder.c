@@ -82,7 +82,10 @@ int fah_runfolder_make(struct fah_runfolder *r, const char *output, const char *
 			return fah_fail("%s: too long a path", parent);
 		if (mkdir(r->path, 0777) == 0)
 			return 0;
-		if (errno != EEXIST)
+		/* Another start that failed may have taken the empty parent away. */
+		if (errno == ENOENT && mkdir(parent, 0777) == 0)
+			i--;
+		else if (errno != EEXIST)
 			break;
 	}
 	status = fah_fail_err(FAH_ERR_SYS, "cannot make the folder %s", r->path);

@@ -10,6 +10,7 @@ struct fah_runfolder {
 	char path[FAH_RUN_PATH_MAX];
 	char output[FAH_RUN_PATH_MAX]; /* absolute: the folder of all runs */
 	bool made_output;	       /* it was not there before */
+	const char *output_file; /* both reports in one go there too; "-": stdout; NULL: nowhere */
 };
 
 /*

@@ -39,8 +39,9 @@ void fah_about_run(struct fah_writer *w, const struct fah_session *s,
 	snprintf(text, sizeof(text), "%d", (int)getpid());
 	fah_writer_meta(w, "collector_pid", text);
 	fah_writer_meta(w, "session", s->dir);
-	for (const char *const *m = opt->meta; m && m[0] && m[1]; m += 2)
-		fah_writer_meta(w, m[0], m[1]);
+	for (const char *const *m = opt->meta; m && m[0]; m += 2)
+		if (m[1])
+			fah_writer_meta(w, m[0], m[1]);
 	fah_writer_flush(w);
 }
 

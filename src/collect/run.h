@@ -37,7 +37,8 @@ struct fah_run_options {
 	const volatile sig_atomic_t *stop;
 	void (*progress)(void *ctx, const struct fah_run_progress *progress); /* may be NULL */
 	void *progress_ctx;
-	/* Pairs for the capture's META, NULL at the end; may be NULL. */
+	/* Pairs for the capture's META, NULL at the end; may be NULL. A key without a value is left
+	 * out. */
 	const char *const *meta;
 };
 

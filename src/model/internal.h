@@ -8,6 +8,7 @@
 #define FAH_MODEL_INTERNAL_H
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -122,12 +123,6 @@ static inline bool fah_is_python(const struct fah_profile *p, uint32_t function)
 {
 	return p->functions[function].kind == FAH_FUNCTION_PYTHON;
 }
-
-/* The path made absolute (relative to cwd) and lexically normal; NULL: no memory. */
-char *fah_path_absolute(struct fah_arena *arena, const char *cwd, const char *path);
-
-/* Is path dir itself, or below it? Both absolute and normal; dir may end in '/'. */
-bool fah_path_below(const char *path, const char *dir);
 
 /* Functions that the capture has no qualified name for get theirs from the source, where it can be
  * read and still has that function at that line. name_is_plain[] says which those are. */

@@ -160,8 +160,8 @@ const struct fah_loop *fah_profile_loops(const struct fah_profile *p, size_t *re
 /*
  * Which code a report blames: a file is inside when it lies below one of dirs[] and below none of
  * ignore[], by its name or by what its name resolves to. An entry that begins with '<' is the name
- * of a file that is none, whole: "<string>". With everything set, each sample is charged to its
- * innermost frame.
+ * of a file that is none, whole: "<string>". With everything set, dirs[] don't matter: each sample
+ * is charged to its innermost frame that is not below one of ignore[].
  */
 struct fah_scope {
 	const char *const *dirs;

@@ -25,10 +25,10 @@ static bool file_inside(const struct fah_scope *scope, const struct fah_file *fi
 	char resolved[PATH_MAX];
 	bool real;
 
-	if (scope->everything)
+	if (scope->everything && !scope->n_ignore)
 		return true;
 	real = file->abspath[0] == '/' && realpath(file->abspath, resolved);
-	if (!below_one(file->abspath, scope->dirs, scope->n_dirs) &&
+	if (!scope->everything && !below_one(file->abspath, scope->dirs, scope->n_dirs) &&
 	    !(real && below_one(resolved, scope->dirs, scope->n_dirs)))
 		return false;
 	return !below_one(file->abspath, scope->ignore, scope->n_ignore) &&

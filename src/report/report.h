@@ -18,6 +18,7 @@ struct fah_report_options {
 	int width;	  /* columns; 0: FAH_REPORT_WIDTH */
 	bool colour;	  /* escape sequences */
 	bool utf8;	  /* else ASCII only */
+	bool seconds;	  /* costs in seconds of the run; else in percent of it */
 	const char *root; /* absolute folder that paths are shown relative to; NULL: none */
 	const struct fah_scope *scope; /* NULL: everything */
 	const char *command;	       /* the first line; NULL: what the capture says */

@@ -21,6 +21,7 @@
 #define RULE_MIN 65
 #define NAME_MIN 12 /* columns that a name keeps however narrow the terminal is */
 #define PLACE_MIN 4 /* and the place behind it */
+#define COST_MIN 6  /* columns of "100.0%" */
 #define GAP 4
 
 static const struct fah_scope everything = {.everything = true};
@@ -87,10 +88,12 @@ static void put_rule(struct fah_text *t, const char *glyph, int width)
 struct top {
 	struct fah_strbuf names[TOP_MAX], places[TOP_MAX]; /* clean */
 	const struct fah_function_cost *costs;
+	double wall_s;
 	double collecting; /* share of the wall time; 0: not worth a row */
 	struct fah_strbuf callers;
 	int n;
 	int name_columns, longest; /* of the names as shown, of a whole row */
+	int cost;		   /* columns of the largest share or its seconds */
 };
 
 static int columns(const struct fah_strbuf *sb)
@@ -119,11 +122,12 @@ static void find_collector(struct top *top, const struct fah_profile *p,
 }
 
 static void top_init(struct top *top, const struct fah_profile *p,
-		     const struct fah_charges *charges, int width)
+		     const struct fah_charges *charges, const struct fah_text *t)
 {
 	int places = 0, room;
 
-	*top = (struct top){.costs = charges->functions};
+	*top = (struct top){
+		.costs = charges->functions, .wall_s = charges->wall_s, .cost = COST_MIN};
 	find_collector(top, p, charges);
 	while (top->n < TOP_MAX && (size_t)top->n < charges->n_functions &&
 	       charges->functions[top->n].share >= FLOOR) {
@@ -141,13 +145,18 @@ static void top_init(struct top *top, const struct fah_profile *p,
 			places = columns(place);
 		top->n++;
 	}
+	if (top->n && t->o->seconds) {
+		int n = (int)strlen(fah_cost_text(t->o, top->costs[0].share, top->wall_s, 1).s);
+
+		top->cost = n > COST_MIN ? n : COST_MIN;
+	}
 	/* " 1. " name, gap, "100.0% ", place */
-	room = width - 4 - GAP - 7 - places;
+	room = t->width - 4 - GAP - top->cost - 1 - places;
 	if (top->name_columns > room)
 		top->name_columns = room > NAME_MIN ? room : NAME_MIN;
 	if (columns(&top->callers) > places)
 		places = columns(&top->callers);
-	top->longest = 4 + top->name_columns + GAP + 7 + places;
+	top->longest = 4 + top->name_columns + GAP + top->cost + 1 + places;
 }
 
 static void top_release(struct top *top)
@@ -163,14 +172,15 @@ static void put_row(struct fah_text *t, const struct top *top, const struct fah_
 		    double share, const struct fah_strbuf *behind)
 {
 	struct fah_strbuf cut = FAH_STRBUF_INIT;
-	int place = t->width - 4 - top->name_columns - GAP - 7;
+	int place = t->width - 4 - top->name_columns - GAP - top->cost - 1;
 	char text[32];
 
 	t->failed |= name->failed || behind->failed;
 	fah_utf8_cut(&cut, fah_strbuf_str(name), name->len, (size_t)top->name_columns, !t->o->utf8);
 	fah_utf8_pad_left(&t->line, fah_strbuf_str(&cut), cut.len,
 			  (size_t)(top->name_columns + GAP));
-	snprintf(text, sizeof(text), "%6s", fah_share_text(share, 1).s);
+	snprintf(text, sizeof(text), "%*s", top->cost,
+		 fah_cost_text(t->o, share, top->wall_s, 1).s);
 	fah_text_paint(t, fah_text_heat(share), text);
 	fah_strbuf_adds(&t->line, " ");
 	fah_utf8_cut_tail(&t->line, fah_strbuf_str(behind), behind->len,
@@ -201,7 +211,7 @@ static void put_profile(struct fah_text *t, const struct fah_profile *p,
 	int rule = RULE_MIN, tree_width = fah_tree_width(tree, t->width);
 	struct top top;
 
-	top_init(&top, p, charges, t->width);
+	top_init(&top, p, charges, t);
 	rule = top.longest > rule ? top.longest : rule;
 	rule = tree_width > rule ? tree_width : rule;
 	rule = rule > t->width ? t->width : rule;

@@ -3,6 +3,7 @@
  */
 #include "report/text.h"
 
+#include "base/number.h"
 #include "base/utf8.h"
 #include "core/err.h"
 
@@ -163,6 +164,18 @@ struct fah_share fah_share_text(double share, int decimals)
 		snprintf(r.s, sizeof(r.s), "%lu.%0*lu%%", v / scale, decimals, v % scale);
 	else
 		snprintf(r.s, sizeof(r.s), "%lu%%", v);
+	return r;
+}
+
+struct fah_share fah_cost_text(const struct fah_report_options *o, double share, double wall_s,
+			       int decimals)
+{
+	struct fah_share r;
+
+	if (!o->seconds)
+		return fah_share_text(share, decimals);
+	snprintf(r.s, sizeof(r.s), "%.20s",
+		 fah_num_seconds_short(share > 0 ? share * wall_s : 0).s);
 	return r;
 }
 

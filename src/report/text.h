@@ -68,6 +68,10 @@ struct fah_share {
 /* "70.6%" with 1 decimal, "71%" with 0; the same in every locale. */
 struct fah_share fah_share_text(double share, int decimals);
 
+/* The same as seconds of the run, "9.308s", where the options ask for it. */
+struct fah_share fah_cost_text(const struct fah_report_options *o, double share, double wall_s,
+			       int decimals);
+
 /* The file as people of this project call it: below root without root, else as it is. Borrowed. */
 const char *fah_report_path(const struct fah_report_options *o, const char *abspath);
 

@@ -32,7 +32,9 @@ struct branch {
 struct fah_tree {
 	struct fah_arena arena;
 	struct branch top;
-	double floor;
+	const struct fah_report_options *o; /* borrowed */
+	double floor, wall_s;
+	int cost;		   /* columns of a function's share or seconds */
 	struct fah_strmap by_path; /* path up to a folder or file -> index + 1 into branches[] */
 	struct branch **branches;
 	size_t n, cap;
@@ -183,6 +185,11 @@ static int join_chain(struct fah_tree *tree, struct branch *b)
 	return 0;
 }
 
+static struct fah_share cost_of(const struct fah_tree *tree, const struct branch *b)
+{
+	return fah_cost_text(tree->o, b->share, tree->wall_s, 2);
+}
+
 int fah_tree_new(const struct fah_profile *p, const struct fah_charges *charges,
 		 const struct fah_report_options *o, double floor, struct fah_tree **ret)
 {
@@ -194,6 +201,10 @@ int fah_tree_new(const struct fah_profile *p, const struct fah_charges *charges,
 	if (err == 0) {
 		arrange(&tree->top);
 		tree->floor = floor;
+		tree->wall_s = charges->wall_s;
+		tree->o = o;
+		tree->cost =
+			o->seconds ? (int)strlen(cost_of(tree, &tree->top).s) : PERCENT_COLUMNS;
 		for (struct branch *b = tree->top.children; err == 0 && b; b = b->next)
 			if (b->name[0] == '/')
 				err = join_chain(tree, b);
@@ -243,13 +254,13 @@ static void measure(const struct fah_tree *tree, const struct branch *b, int dep
 		int width = INDENT * (depth + 1) + columns_of(c);
 
 		if (c->leaf) {
-			width += LEADERS_MIN + PERCENT_COLUMNS;
+			width += LEADERS_MIN + tree->cost;
 			*leaves = width > *leaves ? width : *leaves;
 		} else {
 			char count[64];
 
 			width += snprintf(count, sizeof(count), " (%zu func, %s total)",
-					  c->functions, fah_share_text(c->share, 2).s);
+					  c->functions, cost_of(tree, c).s);
 			*heads = width > *heads ? width : *heads;
 			measure(tree, c, depth + 1, leaves, heads);
 		}
@@ -272,9 +283,10 @@ int fah_tree_width(const struct fah_tree *tree, int width)
 	return heads > end ? (heads > width ? width : heads) : end;
 }
 
-static void print_leaf(const struct branch *b, struct fah_text *t, int end)
+static void print_leaf(const struct fah_tree *tree, const struct branch *b, struct fah_text *t,
+		       int end)
 {
-	struct fah_share share = fah_share_text(b->share, 2);
+	struct fah_share share = cost_of(tree, b);
 	int room = end - fah_text_column(t) - (int)strlen(share.s);
 	int columns = columns_of(b);
 
@@ -290,12 +302,12 @@ static void print_leaf(const struct branch *b, struct fah_text *t, int end)
 	fah_text_end(t);
 }
 
-static void print_head(const struct branch *b, struct fah_text *t)
+static void print_head(const struct fah_tree *tree, const struct branch *b, struct fah_text *t)
 {
 	struct fah_strbuf name = FAH_STRBUF_INIT;
 	char count[64];
 	int room, n = snprintf(count, sizeof(count), " (%zu func, %s total)", b->functions,
-			       fah_share_text(b->share, 2).s);
+			       cost_of(tree, b).s);
 
 	room = t->width - fah_text_column(t) - n;
 	if (room < 4)
@@ -320,10 +332,10 @@ static void print_below(const struct fah_tree *tree, const struct branch *b, str
 		fah_strbuf_adds(&t->line, fah_strbuf_str(prefix));
 		fah_strbuf_adds(&t->line, after ? t->g->branch : t->g->last);
 		if (c->leaf) {
-			print_leaf(c, t, end);
+			print_leaf(tree, c, t, end);
 			continue;
 		}
-		print_head(c, t);
+		print_head(tree, c, t);
 		fah_strbuf_adds(prefix, after ? t->g->pass : "   ");
 		print_below(tree, c, t, prefix, end);
 		fah_strbuf_truncate(prefix, len);

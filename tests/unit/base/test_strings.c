@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
@@ -284,9 +285,37 @@ static void every_error_has_words(void **state)
 	assert_string_equal(sb.p, "Permission denied");
 }
 
+static size_t apart(const char *a, const char *b)
+{
+	size_t d = fah_nearest_distance(a, strlen(a), b, strlen(b));
+
+	assert_int_equal(d, fah_nearest_distance(b, strlen(b), a, strlen(a)));
+	return d;
+}
+
+static void names_have_distances(void **state)
+{
+	char longest[256];
+
+	(void)state;
+	assert_int_equal(apart("", ""), 0);
+	assert_int_equal(apart("", "abc"), 3);
+	assert_int_equal(apart("advanced.py", "Advanced.PY"), 0);
+	assert_int_equal(apart("advanecd", "advanced"), 1); /* swapped */
+	assert_int_equal(apart("outptu", "output"), 1);
+	assert_int_equal(apart("kitten", "sitting"), 3);
+	assert_int_equal(apart("ca", "abc"), 3); /* no letter is touched twice */
+	assert_int_equal(apart("run", "rnu.py"), 4);
+	memset(longest, 'x', sizeof(longest));
+	assert_int_equal(fah_nearest_distance(longest, 254, "", 0), 254);
+	assert_int_equal(fah_nearest_distance(longest, 254, longest, 254), 0);
+	assert_int_equal(fah_nearest_distance(longest, 255, longest, 255), FAH_NEAREST_FAR);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_have_distances),
 		cmocka_unit_test(strbuf_grows),
 		cmocka_unit_test(strbuf_failure_sticks),
 		cmocka_unit_test(printable_is_safe),

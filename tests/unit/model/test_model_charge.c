@@ -92,6 +92,23 @@ static void scope_ignores(void **state)
 	fah_profile_free(p);
 }
 
+/* --detailed --ignore: all code but that, whose time is its caller's. */
+static void everything_but(void **state)
+{
+	static const char *const ignore[] = {"/usr/lib/python3.11"};
+	struct fah_scope scope = {.everything = true, .ignore = ignore, .n_ignore = 1};
+	struct fah_profile *p = sample_project();
+	const struct fah_charges *c;
+
+	(void)state;
+	assert_int_equal(fah_profile_charge(p, &scope, &c), 0);
+	assert_int_equal(c->n_files, 3);
+	assert_string_equal(c->files[0].abspath, "/home/me/project/main.py");
+	near(fah_times_sum(&c->files[0].times), 2, 1e-6);
+	near(fah_times_sum(&c->outside), 0, 1e-6);
+	fah_profile_free(p);
+}
+
 static void scope_everything(void **state)
 {
 	struct fah_scope scope = {.everything = true};
@@ -356,7 +373,7 @@ int main(void)
 		cmocka_unit_test(scope_everything),	 cmocka_unit_test(scope_names),
 		cmocka_unit_test(totals_over_stacks),	 cmocka_unit_test(names_from_source),
 		cmocka_unit_test(scope_through_symlink), cmocka_unit_test(native_functions),
-		cmocka_unit_test(waits_are_charged),
+		cmocka_unit_test(waits_are_charged),	 cmocka_unit_test(everything_but),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,5 @@
-/*
- * paths.c - names of files made comparable, by their letters only: nothing is looked up on disk.
- */
-#include "model/internal.h"
+/* path.c - see path.h. */
+#include "base/path.h"
 
 #include <string.h>
 

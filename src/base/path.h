@@ -1,0 +1,17 @@
+/*
+ * path.h - names of files made comparable, by their letters only: nothing is looked up on disk.
+ */
+#ifndef FAH_BASE_PATH_H
+#define FAH_BASE_PATH_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+/* The path made absolute (relative to cwd) and lexically normal; NULL: no memory. */
+char *fah_path_absolute(struct fah_arena *arena, const char *cwd, const char *path);
+
+/* Is path dir itself, or below it? Both absolute and normal; dir may end in '/'. */
+bool fah_path_below(const char *path, const char *dir);
+
+#endif

@@ -1,0 +1,129 @@
+/* run_scope.c - see run_scope.h. */
+#include "cli/run_scope.h"
+
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "core/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OTHERS 8 /* folders beside those that the user ignores */
+
+struct lists {
+	struct fah_run_scope *s;
+	const char **dirs, **ignore;
+};
+
+char *fah_run_scope_ignore(const struct fah_settings *s)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	for (size_t i = 0; i < s->n_ignore; i++)
+		fah_strbuf_addf(&sb, "%s\n", s->ignore[i]);
+	return fah_strbuf_take(&sb);
+}
+
+static void ignore(struct lists *l, const char *dir)
+{
+	l->ignore[l->s->scope.n_ignore++] = dir;
+}
+
+/* "a\nb\n" */
+static int ignore_lines(struct lists *l, const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		const char *dir = fah_arena_strndup(&l->s->arena, text, len);
+
+		if (!dir)
+			return FAH_ERR_NOMEM;
+		if (len)
+			ignore(l, dir);
+		text += len + (text[len] == '\n');
+	}
+	return 0;
+}
+
+/* Where results go, and a symlink to it resolved; unless all the code lies there. */
+static int ignore_output(struct lists *l, const char *output, const char *root)
+{
+	char *real = realpath(output, NULL);
+	const char *copy = real ? fah_arena_strdup(&l->s->arena, real) : output;
+
+	free(real);
+	if (!copy)
+		return FAH_ERR_NOMEM;
+	if (root && (fah_path_below(root, output) || fah_path_below(root, copy)))
+		return 0;
+	ignore(l, output);
+	ignore(l, copy);
+	return 0;
+}
+
+static int below_root(struct lists *l, const char *root)
+{
+	static const char *const names[] = {".venv", ".git"};
+
+	l->dirs[l->s->scope.n_dirs++] = root;
+	for (size_t i = 0; i < 2; i++) {
+		char *dir = fah_path_absolute(&l->s->arena, root, names[i]);
+
+		if (!dir)
+			return FAH_ERR_NOMEM;
+		ignore(l, dir);
+	}
+	return 0;
+}
+
+static int fill(struct lists *l, const struct fah_profile *p)
+{
+	const char *root = fah_profile_meta(p, "root"), *script = fah_profile_meta(p, "script");
+	const char *output = fah_profile_meta(p, "output"), *venv = getenv("VIRTUAL_ENV"), *slash;
+	char *dir;
+	int err = 0;
+
+	if (root && root[0])
+		err = below_root(l, root);
+	slash = script ? strrchr(script, '/') : NULL;
+	if (err == 0 && slash) {
+		dir = fah_arena_strndup(&l->s->arena, script,
+					slash > script ? (size_t)(slash - script) : 1);
+		if (!dir)
+			return FAH_ERR_NOMEM;
+		l->dirs[l->s->scope.n_dirs++] = dir;
+	}
+	if (fah_profile_meta(p, "code"))
+		l->dirs[l->s->scope.n_dirs++] = "<string>"; /* the name that Python gives to -c */
+	if (err == 0 && output && output[0])
+		err = ignore_output(l, output, root);
+	if (venv && venv[0] == '/')
+		ignore(l, venv);
+	return err;
+}
+
+int fah_run_scope_init(struct fah_run_scope *s, const struct fah_profile *p)
+{
+	const char *ignored = fah_profile_meta(p, "ignore");
+	struct lists l = {.s = s};
+	size_t n = OTHERS;
+	int err;
+
+	*s = (struct fah_run_scope){0};
+	for (const char *c = ignored; c && *c; c++)
+		n += *c == '\n';
+	l.dirs = fah_arena_array(&s->arena, OTHERS, sizeof(*l.dirs));
+	l.ignore = fah_arena_array(&s->arena, n + 1, sizeof(*l.ignore));
+	if (!l.dirs || !l.ignore)
+		return FAH_ERR_NOMEM;
+	s->scope.dirs = l.dirs;
+	s->scope.ignore = l.ignore;
+	err = ignored ? ignore_lines(&l, ignored) : 0;
+	s->scope.everything = fah_profile_meta(p, "detailed") != NULL;
+	return err < 0 || s->scope.everything ? err : fill(&l, p);
+}
+
+void fah_run_scope_release(struct fah_run_scope *s)
+{
+	fah_arena_release(&s->arena);
+}
