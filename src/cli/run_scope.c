@@ -118,6 +118,7 @@ int fah_run_scope_init(struct fah_run_scope *s, const struct fah_profile *p)
 		return FAH_ERR_NOMEM;
 	s->scope.dirs = l.dirs;
 	s->scope.ignore = l.ignore;
+	s->scope.always = fah_profile_meta(p, "script"); /* what is asked for is shown */
 	err = ignored ? ignore_lines(&l, ignored) : 0;
 	s->scope.everything = fah_profile_meta(p, "detailed") != NULL;
 	return err < 0 || s->scope.everything ? err : fill(&l, p);

@@ -19,8 +19,9 @@ char *fah_run_scope_ignore(const struct fah_settings *s);
 
 /*
  * Code below the root or the script's folder, without what was installed, .git, the output folder
- * and what was to be ignored; with META "detailed" all code, without the latter only. 0 or
- * FAH_ERR_NOMEM; the caller releases *s either way. Borrows from the profile.
+ * and what was to be ignored; with META "detailed" all code, without the latter only. The script
+ * itself is never left out. 0 or FAH_ERR_NOMEM; the caller releases *s either way. Borrows from the
+ * profile.
  */
 int fah_run_scope_init(struct fah_run_scope *s, const struct fah_profile *p);
 void fah_run_scope_release(struct fah_run_scope *s); /* also for _cleanup_, on a zeroed struct */

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,10 +29,34 @@ static void add_gitignore(const char *output)
 	}
 }
 
+static bool is_empty(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *e;
+	bool empty = dir != NULL;
+
+	while (empty && (e = readdir(dir)))
+		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+/* How much of a path is there. */
+static size_t existing(const char *path)
+{
+	char buf[FAH_RUN_PATH_MAX];
+	char *slash;
+
+	snprintf(buf, sizeof(buf), "%s", path);
+	while (access(buf, F_OK) < 0 && (slash = strrchr(buf, '/')) && slash > buf)
+		*slash = 0;
+	return strlen(buf);
+}
+
 static int make_output(struct fah_runfolder *r, const char *output)
 {
 	char cwd[FAH_RUN_PATH_MAX];
-	bool there;
 	int n;
 
 	if (output[0] == '/') {
@@ -45,14 +70,13 @@ static int make_output(struct fah_runfolder *r, const char *output)
 		return fah_fail("%s: too long a path", output);
 	while (n > 1 && r->output[n - 1] == '/')
 		r->output[--n] = 0;
-	there = access(r->output, F_OK) == 0;
+	r->existed = existing(r->output);
 	if (fah_mkdir_p(r->output, 0777) < 0)
 		return fah_fail_err(FAH_ERR_SYS, "cannot make the folder %s for the results",
 				    r->output);
-	if (!there) {
-		r->made_output = true;
+	/* A folder with things in it is the user's: what git is to see of it is not ours to say. */
+	if (is_empty(r->output))
 		add_gitignore(r->output);
-	}
 	return 0;
 }
 
@@ -121,10 +145,13 @@ void fah_runfolder_remove(struct fah_runfolder *r)
 		*slash = 0;
 		rmdir(r->path); /* stays where other runs are in it */
 	}
-	if (r->made_output) {
+	if (r->existed < strlen(r->output)) {
 		snprintf(path, sizeof(path), "%s/.gitignore", r->output);
 		unlink(path);
-		rmdir(r->output);
+		snprintf(path, sizeof(path), "%s", r->output);
+		while (strlen(path) > r->existed && rmdir(path) == 0 &&
+		       (slash = strrchr(path, '/')))
+			*slash = 0;
 	}
 	r->path[0] = 0;
 }

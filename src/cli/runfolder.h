@@ -2,14 +2,14 @@
 #ifndef FAH_CLI_RUNFOLDER_H
 #define FAH_CLI_RUNFOLDER_H
 
-#include <stdbool.h>
+#include <stddef.h>
 
 #define FAH_RUN_PATH_MAX 4096
 
 struct fah_runfolder {
 	char path[FAH_RUN_PATH_MAX];
 	char output[FAH_RUN_PATH_MAX]; /* absolute: the folder of all runs */
-	bool made_output;	       /* it was not there before */
+	size_t existed;		       /* bytes of it that were there before */
 	const char *output_file; /* both reports in one go there too; "-": stdout; NULL: nowhere */
 };
 

@@ -168,6 +168,7 @@ struct fah_scope {
 	size_t n_dirs;
 	const char *const *ignore;
 	size_t n_ignore;
+	const char *always; /* one file, absolute, that is inside wherever it lies; NULL: none */
 	bool everything;
 };
 

@@ -28,6 +28,9 @@ static bool file_inside(const struct fah_scope *scope, const struct fah_file *fi
 	if (scope->everything && !scope->n_ignore)
 		return true;
 	real = file->abspath[0] == '/' && realpath(file->abspath, resolved);
+	if (scope->always &&
+	    (!strcmp(file->abspath, scope->always) || (real && !strcmp(resolved, scope->always))))
+		return true;
 	if (!scope->everything && !below_one(file->abspath, scope->dirs, scope->n_dirs) &&
 	    !(real && below_one(resolved, scope->dirs, scope->n_dirs)))
 		return false;

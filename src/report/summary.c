@@ -231,8 +231,12 @@ static void put_profile(struct fah_text *t, const struct fah_profile *p,
 		put_rule(t, "-", rule);
 		fah_tree_print(tree, t);
 	} else {
-		fah_text_wrap(t, "No function of the folders reported has a share of the run worth "
-				 "listing.");
+		fah_text_wrap(
+			t, fah_times_sum(&charges->outside) >= FLOOR * charges->wall_s
+				   ? "No function of the folders reported has a share of the "
+				     "run worth listing; code elsewhere has: --detailed shows it."
+				   : "No function of the folders reported has a share of the "
+				     "run worth listing.");
 	}
 	fah_text_end(t);
 	fah_text_end(t);

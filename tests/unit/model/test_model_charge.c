@@ -109,6 +109,26 @@ static void everything_but(void **state)
 	fah_profile_free(p);
 }
 
+/* The script that was asked for, though its folder is ignored. */
+static void one_file_always(void **state)
+{
+	struct fah_scope scope = {.dirs = project,
+				  .n_dirs = 1,
+				  .ignore = project,
+				  .n_ignore = 1,
+				  .always = "/home/me/project/sub/deep.py"};
+	struct fah_profile *p = sample_project();
+	const struct fah_charges *c;
+
+	(void)state;
+	assert_int_equal(fah_profile_charge(p, &scope, &c), 0);
+	assert_int_equal(c->n_files, 1);
+	assert_string_equal(c->files[0].abspath, "/home/me/project/sub/deep.py");
+	near(fah_times_sum(&c->files[0].times), 1, 1e-6);
+	near(fah_times_sum(&c->outside), 3, 1e-6);
+	fah_profile_free(p);
+}
+
 static void scope_everything(void **state)
 {
 	struct fah_scope scope = {.everything = true};
@@ -374,6 +394,7 @@ int main(void)
 		cmocka_unit_test(totals_over_stacks),	 cmocka_unit_test(names_from_source),
 		cmocka_unit_test(scope_through_symlink), cmocka_unit_test(native_functions),
 		cmocka_unit_test(waits_are_charged),	 cmocka_unit_test(everything_but),
+		cmocka_unit_test(one_file_always),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,232 @@
+"""Which script runs, what the settings say, and what they change in what is left and shown."""
+
+import os
+import py_compile
+import re
+import zipfile
+
+import pytest
+from support import report
+from support.run import BINARY, run, run_folder
+
+WORK = """\
+import json, os, sys, time
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/..")
+print(sys.argv, os.getcwd(), __file__, __name__)
+
+
+def work(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        json.dumps(list(range(300)))
+
+
+work(0.15)
+try:
+    from helpers.deep import helped
+except ImportError:
+    pass
+else:
+    helped(0.15)
+"""
+HELPER = """\
+import time
+
+
+def helped(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        sum(range(300))
+"""
+
+
+def tree(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def fixingahole(python, folder, *words, env=None):
+    words = [str(word) for word in words]
+    if python is not None:
+        words[1:1] = ["--python", python.path]
+    return run([str(BINARY)] + words, folder, python, env=env)
+
+
+def refused(folder, *words, lines=1, says=(), env=None):
+    """Status 2, the words on stderr, nothing on stdout, nothing made, nothing run."""
+    before = tree(folder)
+    result = fixingahole(None, folder, "profile", *words, env=env)
+    assert result.status == 2 and result.stdout == b"", result
+    assert len(result.err.splitlines()) == lines, result
+    for word in says:
+        assert word in result.err, (word, result)
+    assert tree(folder) == before, "left behind: %s" % (set(tree(folder)) - set(before))
+    return result.err
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A repository: scripts, a package, and what is not to be searched."""
+    for name in ("wörk dir/wörk.py", "one/run.py", "two/run.py", ".git/wörk.py", ".venv/x/wörk.py", "old/wörk.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(WORK, encoding="utf-8")
+    (tmp_path / "helpers").mkdir()
+    (tmp_path / "helpers" / "deep.py").write_text(HELPER)
+    return tmp_path
+
+
+def settings(project, text):
+    (project / "pyproject.toml").write_text("[tool.fixingahole]\n" + text, encoding="utf-8")
+
+
+def test_a_name_and_the_settings_of_a_project(program, some_python, project):
+    settings(project, 'root = "."\noutput = "res ults/"\nignore = ["old"]\nduration = "absolute"\n')
+    result = fixingahole(some_python, project / "two", "profile", "wörk.py", "-d", "an argument")
+    assert result.status == 0 and result.stderr == b"", result
+    script = str(project / "wörk dir" / "wörk.py")
+    assert result.out.splitlines()[0] == "%s %s %s __main__" % ([script, "an argument"], project / "two", script)
+    folder = run_folder(project / "res ults")
+    assert folder.parent.name == "wörk", folder
+    assert (project / "res ults" / ".gitignore").read_text() == "*\n"
+    kept = (folder / "profile_summary.txt").read_text(encoding="utf-8")
+    assert re.search(r"^ *\d+\. \S.* \d+\.\d{3}s \(\S+\.py:\d+\)$", kept, re.M), kept
+    assert re.search(r"wörk\.py \(\d+ func, \d+\.\d{3}s total\)$", kept, re.M), kept
+    assert re.search(r"work\.+\d+\.\d{3}s$", kept, re.M), kept
+    assert not re.search(r"work\.+\d+\.\d+%", kept), kept
+
+
+def test_what_is_reported(program, system_python, project):
+    """Only code below root; -i leaves a folder out, which its callers pay; -d shows the rest."""
+    (project / "performance").mkdir()
+
+    def functions(*options, env=None):
+        result = fixingahole(system_python, project, "profile", *options, "wörk dir/wörk.py", env=env)
+        assert result.status == 0 and result.stderr == b"", result
+        return {name: cost.share for name, cost in report.top(result.out).items()}
+
+    plain = functions()
+    assert {"work", "helped"} <= set(plain) and not any("JSON" in name for name in plain), plain
+    without = functions("-i", "helpers/", "--ignore=two")
+    assert "helped" not in without and without["<module>"] > 10, without
+    assert functions(env={"FIXINGAHOLE_IGNORE": "nowhere:helpers"}).keys() == without.keys()
+    detailed = functions("--detailed", "-i", "helpers")
+    assert any("JSON" in name for name in detailed) and "helped" not in detailed, detailed
+    # What is asked for is shown, wherever it lies.
+    assert "work" in functions("-i", "wörk dir"), "the script itself is left out"
+    assert not (project / "performance" / ".git").exists()
+
+
+def test_names_that_are_none(program, project):
+    settings(project, "ignore = 'old/'\n")
+    listed = refused(project, "run.py", lines=3, says=["2 files", str(project), "  one/run.py\n", "  two/run.py\n"])
+    assert "old" not in listed
+    # From elsewhere the names are whole, so that they can be typed.
+    refused(project / "one", "run.py.py", env={"FIXINGAHOLE_ROOT": str(project)}, says=["nearest: run.py"])
+    refused(project, "wrök.py", says=["nearest: wörk dir/wörk.py"])
+    refused(project, "run", says=["nearest: one/run.py, two/run.py"])
+    refused(project, "./wörk.py", says=["./wörk.py: no such file"])
+    refused(project, str(project / "wörk.py"), says=["no such file"])
+    refused(project, "wörk.py", "-i", "wörk dir", says=["no such file"])
+
+
+def test_files_that_are_no_scripts(program, project, system_python):
+    (project / "empty.py").write_text("")
+    (project / "binary.py").write_bytes(b"print(1)\n\0")
+    (project / "dangling.py").symlink_to("nowhere")
+    (project / "loop.py").symlink_to("loop.py")
+    (project / "line\nend.py").mkdir()
+    os.mkfifo(str(project / "pipe.py"))
+    refused(project, "one", says=["one is a folder"])
+    refused(project, ".", says=["is a folder"])
+    refused(project, "empty.py", says=["empty.py is empty"])
+    refused(project, "binary.py", says=["binary.py is a binary file"])
+    refused(project, system_python.path, says=["is a binary file"])
+    refused(project, "dangling.py", says=["dangling.py: no such file"])
+    refused(project, "loop.py", says=["loop.py"])
+    refused(project, "pipe.py", says=["pipe.py is not a regular file"])
+    refused(project, "line\nend.py", says=["line\\nend.py is a folder"])
+    refused(project, "", says=["no such file"])
+
+
+def test_what_python_runs_is_run(program, system_python, tmp_path):
+    """A script without an ending, one behind a symlink, one with a dash, a zip file, compiled code."""
+    (tmp_path / "script").write_text("print('it ran')\n")
+    (tmp_path / "link.py").symlink_to("script")
+    (tmp_path / "-dash.py").write_text("print('it ran')\n")
+    with zipfile.ZipFile(str(tmp_path / "app.pyz"), "w") as app:
+        app.writestr("__main__.py", "print('it ran')\n")
+    py_compile.compile(str(tmp_path / "script"), str(tmp_path / "script.pyc"))
+    names = [["script"], ["link.py"], ["--", "-dash.py"], ["app.pyz"]]
+    if "%d.%d" % os.sys.version_info[:2] == ".".join(map(str, system_python.version[:2])):
+        names.append(["script.pyc"])
+    for words in names:
+        result = fixingahole(system_python, tmp_path, "profile", "-q", *words)
+        assert (result.status, result.stdout, result.stderr) == (0, b"it ran\n", b""), (words, result)
+
+
+@pytest.mark.parametrize(
+    "text, line, words",
+    [
+        ("outptu = 'x'\n", 2, ["outptu", "did you mean output?", "root, output, ignore and duration"]),
+        ("root = 'absent'\n", 2, ["absent", "folder"]),
+        ("ignore = [\n1]\n", 3, ["an integer", "allowed"]),
+        ("duration = 'slow'\n", 2, ["'slow'", "relative", "absolute"]),
+        ("root = \n", 2, ["column 8", "a value is missing"]),
+    ],
+)
+def test_wrong_settings(program, project, text, line, words):
+    settings(project, text)
+    place = "%s:%d: " % (project / "pyproject.toml", line)
+    refused(project / "one", "run.py", says=[place] + words)
+    version = run([str(BINARY), "--version"], project)
+    assert version.status == 2 and version.out.startswith("fixingahole "), version
+    assert place in version.err and len(version.err.splitlines()) == 1, version
+
+
+def test_the_settings_in_force(program, project):
+    settings(project, "root = '.'\nignore = ['old']\n")
+    env = {"FIXINGAHOLE_OUTPUT": "elsewhere", "FIXINGAHOLE_DURATION": "absolute"}
+    result = run([str(BINARY), "--version"], project / "one", env=env)
+    file = project / "pyproject.toml"
+    assert result.status == 0 and result.stderr == b"", result
+    assert result.out.split("Settings:\n")[1].splitlines() == [
+        "  root      %s  (%s:2)" % (project, file),
+        "  output    %s  (FIXINGAHOLE_OUTPUT)" % (project / "elsewhere"),
+        "  ignore    %s, .git, .venv, the output folder  (%s:3)" % (project / "old", file),
+        "  duration  absolute  (FIXINGAHOLE_DURATION)",
+    ]
+
+
+def test_output_file(program, system_python, tmp_path):
+    (tmp_path / "script.py").write_text("print('it ran')\nprint(sum(i * i for i in range(10**6)))\n")
+    (tmp_path / "report.txt").write_text("old")
+    result = fixingahole(system_python, tmp_path, "profile", "--output-file", "report.txt", "script.py")
+    folder = run_folder(tmp_path / "performance")
+    parts = [(folder / name).read_text() for name in ("profile_summary.txt", "profile_results.txt")]
+    assert result.status == 0 and (tmp_path / "report.txt").read_text() == "\n".join(parts), result
+    result = fixingahole(system_python, tmp_path, "profile", "--output-file=-", "script.py")
+    assert "Profile Summary" in result.out and "Function summaries:" in result.out, result
+    assert not (tmp_path / "-").exists()
+    (tmp_path / "link").symlink_to("report.txt")
+    for name in ("performance", "link", "absent/report.txt"):
+        refused(tmp_path, "--output-file", name, "script.py", says=[name])
+
+
+def test_nothing_stays_of_a_run_that_did_not_start(program, project):
+    settings(project, "output = 'a/b/c'\n")
+    (project / "python").write_text("no program\n")
+    (project / "python").chmod(0o755)
+    before = tree(project)
+    result = run([str(BINARY), "profile", "--python", "./python", "wörk dir/wörk.py"], project)
+    assert result.status == 1 and result.stdout == b"", result
+    assert tree(project) == before
+
+
+def test_a_folder_of_the_users_own_is_left_to_git(program, system_python, tmp_path):
+    """.gitignore only where the folder is ours: new, or empty."""
+    (tmp_path / "script.py").write_text("pass\n")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes").write_text("mine")
+    (tmp_path / "bare").mkdir()
+    for name in ("full", "bare", "new"):
+        assert fixingahole(system_python, tmp_path, "profile", "-q", "-o", name, "script.py").status == 0
+        assert (tmp_path / name / ".gitignore").exists() == (name != "full"), name
