@@ -72,7 +72,8 @@ static bool ends_in(const char *s, const char *end)
 static bool skipped(const struct walk *w, const char *path)
 {
 	static const char *const never[] = {"/proc", "/sys", "/dev"}; /* no project's own */
-	_cleanup_(fah_freep) char *venv = NULL;
+	/* A virtual environment by any name; a run folder of ours, with its copy of the script. */
+	static const char *const signs[] = {"pyvenv.cfg", "profile.fah"};
 	const char *name = fah_basename(path);
 
 	if (!strcmp(name, ".git") || !strcmp(name, ".venv"))
@@ -83,8 +84,13 @@ static bool skipped(const struct walk *w, const char *path)
 	for (size_t i = 0; i < w->where->n_skip; i++)
 		if (!strcmp(path, w->where->skip[i]))
 			return true;
-	venv = join(path, "pyvenv.cfg");
-	return venv && access(venv, F_OK) == 0;
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
+		_cleanup_(fah_freep) char *sign = join(path, signs[i]);
+
+		if (sign && access(sign, F_OK) == 0)
+			return true;
+	}
+	return false;
 }
 
 static int add_folder(struct walk *w, char **path)

@@ -16,7 +16,7 @@
 struct fah_search {
 	const char *root;	 /* absolute, resolved */
 	const char *const *skip; /* absolute folders that are not looked into */
-	size_t n_skip;		 /* .git, .venv and other virtual environments never are */
+	size_t n_skip;		 /* .git, virtual environments and run folders never are */
 };
 
 struct fah_found {

@@ -59,6 +59,8 @@ static void not_looked_into(void **state)
 	tree_file("env/pyvenv.cfg", "home = /usr/bin");
 	tree_file("env/lib/x.py", "1");
 	tree_file("old/er/x.py", "1");
+	tree_file("results/x/20260126_145848/profile.fah", "1");
+	tree_file("results/x/20260126_145848/x.py", "1");
 	tree_folder("dir/x.py"); /* a folder of that name */
 	finds("x.py", skip, 1, "");
 	tree_file("old/erer/x.py", "1");
