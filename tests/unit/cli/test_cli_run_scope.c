@@ -1,0 +1,80 @@
+/* test_cli_run_scope.c - from a capture's META to what is reported. */
+#include "../model/build.h"
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "cli/run_scope.h"
+
+/* Pairs of META up to NULL; what comes out, as "dirs | ignored | always". */
+static void gives(const char *wanted, ...)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf text = FAH_STRBUF_INIT;
+	struct fah_run_scope s;
+	struct fah_profile *p;
+	struct build b;
+	const char *key;
+	va_list ap;
+
+	build_begin(&b);
+	va_start(ap, wanted);
+	while ((key = va_arg(ap, const char *)))
+		fah_writer_meta(b.w, key, va_arg(ap, const char *));
+	va_end(ap);
+	p = build_load(&b, 10, 10);
+	assert_int_equal(fah_run_scope_init(&s, p), 0);
+	fah_strbuf_adds(&text, s.scope.everything ? "* " : "");
+	for (size_t i = 0; i < s.scope.n_dirs; i++)
+		fah_strbuf_addf(&text, "%s ", s.scope.dirs[i]);
+	fah_strbuf_adds(&text, "|");
+	for (size_t i = 0; i < s.scope.n_ignore; i++)
+		fah_strbuf_addf(&text, " %s", s.scope.ignore[i]);
+	fah_strbuf_addf(&text, " | %s", s.scope.always ? s.scope.always : "");
+	assert_string_equal(fah_strbuf_str(&text), wanted);
+	fah_run_scope_release(&s);
+	fah_profile_free(p);
+}
+
+static void what_meta_says(void **state)
+{
+	(void)state;
+	unsetenv("VIRTUAL_ENV");
+	gives("| | ", NULL);
+	gives("/r | /r/.venv /r/.git | ", "root", "/r", NULL);
+	gives("/r /s | /i /r/x y /r/.venv /r/.git /r/o /r/o | /s/a.py", "root", "/r", "script",
+	      "/s/a.py", "output", "/r/o", "ignore", "/i\n/r/x y\n", NULL);
+	gives("<string> | | ", "code", "pass", NULL);
+	gives("/ | | /a.py", "script", "/a.py", NULL);
+	/* Results that lie beside the code must not take it away. */
+	gives("/r | /r/.venv /r/.git | ", "root", "/r", "output", "/r", NULL);
+	gives("/r | /r/.venv /r/.git | ", "root", "/r", "output", "/", NULL);
+	/* Imported modules lie in .venv. */
+	gives("* | /i | /s/a.py", "root", "/r", "script", "/s/a.py", "output", "/r/o", "ignore",
+	      "/i\n", "detailed", "yes", NULL);
+	setenv("VIRTUAL_ENV", "/v", 1);
+	gives("/r | /r/.venv /r/.git /v | ", "root", "/r", NULL);
+}
+
+static void there_and_back(void **state)
+{
+	static const char *const ignore[] = {"/a b", "/c"};
+	struct fah_settings s = {.ignore = ignore, .n_ignore = 2};
+	char *text = fah_run_scope_ignore(&s);
+
+	(void)state;
+	assert_string_equal(text, "/a b\n/c\n");
+	free(text);
+	s.n_ignore = 0;
+	text = fah_run_scope_ignore(&s);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_meta_says),
+		cmocka_unit_test(there_and_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
