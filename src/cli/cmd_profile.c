@@ -337,7 +337,6 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 	status = fah_runfolder_make(&folder, job.settings.output, job.name);
 	if (status)
 		return status;
-	folder.output_file = job.output_file;
 	keep_copy(&job, &folder);
 	status = run(&job, &folder, &result);
 	if (status) {
@@ -345,7 +344,9 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 		return status;
 	}
 	fah_profile_report(&folder, &result,
-			   &(struct fah_profile_shown){.quiet = job.quiet, .trace = !job.no_trace});
+			   &(struct fah_profile_shown){.quiet = job.quiet,
+						       .trace = !job.no_trace,
+						       .output_file = job.output_file});
 	return fah_invoke_status(result.wait_status);
 }
 
@@ -365,29 +366,28 @@ const struct fah_command fah_cmd_profile = {
 	.name = "profile",
 	.usage = "FILE | --module M | --code C [OPTIONS] [ARGUMENTS]",
 	.summary = "run a script and say where its time goes, by function and by line",
-	.description =
-		"Runs a Python script and samples it while it runs: its threads and its "
-		"child processes, in Python, "
-		"in native code and in the kernel. Nothing has to be installed in the "
-		"script's environment.\n\n"
-		"FILE is a path, or the name of a file that is the only one of that name "
-		"below the root (.git, .venv, the output folder and ignored ones are not "
-		"searched).\n\n"
-		"When the program has ended, a summary is printed, and the folder "
-		"performance/<script>/<UTC date_time>/ "
-		"holds a copy of the code, profile_summary.txt, profile_results.txt (the "
-		"cost of each line) and "
-		"profile.fah (the recording, for fixingahole inspect).\n\n"
-		"Options may stand before and after FILE; the first argument that is none "
-		"of these, or what follows "
-		"--, belongs to the script. The exit status is the script's own.\n\n"
-		"The keys root, output, ignore and duration may also stand in "
-		"[tool.fixingahole] of the nearest pyproject.toml that has this table, up to "
-		"the repository's root, and in FIXINGAHOLE_ROOT, FIXINGAHOLE_OUTPUT, "
-		"FIXINGAHOLE_IGNORE (folders between ':') and FIXINGAHOLE_DURATION. For each key "
-		"an option comes before the environment, and that before the file. There, "
-		"folders are relative to root (root itself to the file's folder); options' are "
-		"relative to where you stand. fixingahole --version shows what is in force.",
+	.description = "Runs a Python script and samples it while it runs: its threads and its "
+		       "child processes, in Python, "
+		       "in native code and in the kernel. Nothing has to be installed in the "
+		       "script's environment.\n\n"
+		       "FILE is a path, or the name of a file that is the only one of that name "
+		       "below the root (.git, .venv, the output folder and ignored ones are not "
+		       "searched).\n\n"
+		       "When the program has ended, a summary is printed, and the folder "
+		       "performance/<script>/<UTC date_time>/ "
+		       "holds a copy of the code, profile_summary.txt, profile_results.txt (the "
+		       "cost of each line) and "
+		       "profile.fah (the recording, for fixingahole inspect).\n\n"
+		       "Options may stand before and after FILE; the first argument that is none "
+		       "of these, or what follows "
+		       "--, belongs to the script. The exit status is the script's own.\n\n"
+		       "root, output, ignore and duration may also stand in [tool.fixingahole] "
+		       "of the nearest pyproject.toml that has this table, up to the repository's "
+		       "root, and in FIXINGAHOLE_ROOT, FIXINGAHOLE_OUTPUT, FIXINGAHOLE_IGNORE "
+		       "(folders between ':') and FIXINGAHOLE_DURATION. For each of them an option "
+		       "comes before the environment, and that before the file. There, folders "
+		       "are relative to root (root itself to the file's folder); those of options "
+		       "to where you stand. fixingahole --version shows what is in force.",
 	.options = options,
 	.examples = examples,
 	.run = cmd_profile,

@@ -60,7 +60,7 @@ static int report(const struct fah_runfolder *folder, const struct fah_profile_s
 	_cleanup_(fah_run_scope_release) struct fah_run_scope scope = {0};
 	struct fah_report_options o = {0};
 	char path[FAH_RUN_PATH_MAX + 64], copy[FAH_RUN_PATH_MAX + 64];
-	bool to_stdout = folder->output_file && !strcmp(folder->output_file, "-");
+	bool to_stdout = how->output_file && !strcmp(how->output_file, "-");
 	int err, err_lines;
 
 	err = fah_reader_new(fah_runfolder_file(folder, "profile.fah", path), &reader);
@@ -86,8 +86,8 @@ static int report(const struct fah_runfolder *folder, const struct fah_profile_s
 	err_lines = write_file(folder, "profile_results.txt", fah_report_lines, p, &o);
 	if (err == 0)
 		err = err_lines;
-	if (folder->output_file && !to_stdout) {
-		err_lines = write_path(folder->output_file, whole, p, &o);
+	if (how->output_file && !to_stdout) {
+		err_lines = write_path(how->output_file, whole, p, &o);
 		if (err == 0)
 			err = err_lines;
 	}

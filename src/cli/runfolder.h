@@ -10,7 +10,6 @@ struct fah_runfolder {
 	char path[FAH_RUN_PATH_MAX];
 	char output[FAH_RUN_PATH_MAX]; /* absolute: the folder of all runs */
 	size_t existed;		       /* bytes of it that were there before */
-	const char *output_file; /* both reports in one go there too; "-": stdout; NULL: nowhere */
 };
 
 /*

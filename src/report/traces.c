@@ -39,6 +39,11 @@ static void put_step(struct fah_text *t, const struct fah_profile *p,
 	fah_strbuf_release(&place);
 }
 
+static struct fah_share cost(const struct fah_text *t, const struct fah_profile *p, double share)
+{
+	return fah_cost_text(t->o, share, fah_profile_totals(p)->wall_s, 2);
+}
+
 static void put_trace(struct fah_text *t, const struct fah_profile *p, const char *name,
 		      const struct fah_trace *trace)
 {
@@ -46,7 +51,7 @@ static void put_trace(struct fah_text *t, const struct fah_profile *p, const cha
 	int depth = (int)(n ? n : 1);
 
 	fah_text_clean(&t->line, name);
-	fah_strbuf_addf(&t->line, ", (%s)", fah_share_text(trace->share, 2).s);
+	fah_strbuf_addf(&t->line, ", (%s)", cost(t, p, trace->share).s);
 	fah_text_end(t);
 	for (size_t i = 0; i < n; i++)
 		put_step(t, p, &trace->steps[i], (int)i);
@@ -83,7 +88,7 @@ static void put_function(struct fah_text *t, const struct fah_profile *p,
 		left += traced->traces[i].share;
 	if (shown && left >= FLOOR) {
 		fah_text_clean(&t->line, name);
-		fah_strbuf_addf(&t->line, ", (%s)", fah_share_text(left, 2).s);
+		fah_strbuf_addf(&t->line, ", (%s)", cost(t, p, left).s);
 		fah_text_end(t);
 		fah_text_put(t, "  %s%s further callers", t->g->last,
 			     fah_num_count(traced->n - shown).s);

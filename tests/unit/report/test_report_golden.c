@@ -176,7 +176,8 @@ static void summaries(void **state)
 					  .note = "Check logs logs.log (1 warning)"},
 	      fah_report_summary);
 	check(p, "summary-seconds",
-	      (struct fah_report_options){.width = 80, .utf8 = true, .seconds = true},
+	      (struct fah_report_options){
+		      .width = 80, .utf8 = true, .seconds = true, .trace = true},
 	      fah_report_summary);
 	check(p, "summary-everything",
 	      (struct fah_report_options){.utf8 = true, .scope = &everything}, fah_report_summary);
