@@ -152,7 +152,9 @@ int fah_script_choose(const char *typed, const struct fah_settings *s, char *buf
 	struct stat st;
 	int err, status;
 
-	if (stat(typed, &st) < 0 && (errno == ENOENT || errno == ENOTDIR) && *typed) {
+	if (!*typed)
+		return fah_fail("profile: the script's name is empty");
+	if (stat(typed, &st) < 0 && (errno == ENOENT || errno == ENOTDIR)) {
 		if (is_path(typed)) {
 			_cleanup_(fah_strbuf_release) struct fah_strbuf name = FAH_STRBUF_INIT;
 
