@@ -6,6 +6,7 @@
  */
 #include "base/toml_parser.h"
 
+#include "base/room.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "core/err.h"
@@ -125,17 +126,8 @@ struct fah_toml *fah_toml_append(struct fah_toml_parser *ps, struct fah_toml *pa
 	struct fah_toml *v = fah_arena_alloc(ps->arena, sizeof(*v));
 	uint32_t *slot;
 
-	if (!v)
+	if (!v || !fah_room(&ps->all, ps->n, &ps->cap, sizeof(*ps->all)))
 		return NULL;
-	if (ps->n == ps->cap) {
-		size_t cap = ps->cap ? ps->cap * 2 : 64;
-		struct fah_toml **grown = reallocarray(ps->all, cap, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		ps->all = grown;
-		ps->cap = cap;
-	}
 	ps->all[ps->n++] = v;
 	v->id = (uint32_t)ps->n; /* the root is 0 */
 	if (key) {

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/nearest.h"
+#include "base/room.h"
 #include "core/err.h"
 
 #include <dirent.h>
@@ -36,22 +37,6 @@ struct walk {
 	struct near near[FAH_SEARCH_NEAREST]; /* likest first */
 	size_t n_near, entries;
 };
-
-static bool room(void *array, size_t n, size_t *cap, size_t size)
-{
-	size_t want = *cap ? *cap * 2 : 64;
-	void *p;
-
-	if (n < *cap)
-		return true;
-	memcpy(&p, array, sizeof(p)); /* array points to a pointer of any type */
-	p = reallocarray(p, want, size);
-	if (!p)
-		return false;
-	memcpy(array, &p, sizeof(p));
-	*cap = want;
-	return true;
-}
 
 static char *join(const char *dir, const char *name)
 {
@@ -97,7 +82,7 @@ static int add_folder(struct walk *w, char **path)
 {
 	if (skipped(w, *path))
 		return 0;
-	if (!room(&w->folders, w->n_folders, &w->cap_folders, sizeof(*w->folders)))
+	if (!fah_room(&w->folders, w->n_folders, &w->cap_folders, sizeof(*w->folders)))
 		return FAH_ERR_NOMEM;
 	w->folders[w->n_folders++] = TAKE_PTR(*path);
 	return 0;
@@ -122,7 +107,7 @@ static int add_match(struct walk *w, const char *path, const struct stat *st)
 		return old->path ? 0 : FAH_ERR_NOMEM;
 	}
 	m.path = fah_arena_strdup(&w->out->arena, path);
-	if (!m.path || !room(&w->matches, w->n_matches, &w->cap_matches, sizeof(m)))
+	if (!m.path || !fah_room(&w->matches, w->n_matches, &w->cap_matches, sizeof(m)))
 		return FAH_ERR_NOMEM;
 	w->matches[w->n_matches++] = m;
 	return 0;
@@ -253,7 +238,7 @@ int fah_search(const struct fah_search *where, const char *name, struct fah_foun
 	int err = 0;
 
 	*ret = (struct fah_found){0};
-	if (!root || !room(&w.folders, 0, &w.cap_folders, sizeof(*w.folders))) {
+	if (!root || !fah_room(&w.folders, 0, &w.cap_folders, sizeof(*w.folders))) {
 		free(root);
 		return FAH_ERR_NOMEM;
 	}

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/path.h"
+#include "base/room.h"
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -48,24 +49,6 @@ struct fah_profile {
 	struct fah_totals totals;
 	struct fah_kept *kept; /* timeline.h; NULL: samples were read and forgotten */
 };
-
-/* Room for one more item in an array from malloc that holds n; false: no memory, nothing changed.
- */
-static inline bool fah_room(void *array, size_t n, size_t *cap, size_t size)
-{
-	size_t want = *cap ? *cap * 2 : 64;
-	void *p;
-
-	if (n < *cap)
-		return true;
-	memcpy(&p, array, sizeof(p)); /* array points to a pointer of any type */
-	p = reallocarray(p, want, size);
-	if (!p)
-		return false;
-	memcpy(array, &p, sizeof(p));
-	*cap = want;
-	return true;
-}
 
 /* A SAMPLES record, opened, and where the thread's next one stands (FAH_NO_BLOCK: nowhere). */
 #define FAH_NO_BLOCK UINT32_MAX
