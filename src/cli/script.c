@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/search.h"
 #include "core/err.h"
@@ -37,6 +38,22 @@ static bool is_zip(int fd, off_t size)
 	return n > 0 && memmem(tail, (size_t)n, mark, sizeof(mark) - 1);
 }
 
+/* A NUL byte alone may be a slip in a script, which Python has its own words for; with three tenths
+ * of the bytes no text it is none. */
+static bool looks_binary(const char *head, size_t n)
+{
+	size_t no_text = 0, len;
+
+	if (!memchr(head, 0, n))
+		return false;
+	for (size_t i = 0; i < n; i += len) {
+		int32_t c = fah_utf8_decode(head + i, n - i, &len);
+
+		no_text += c < 0 || (c < ' ' && !(c >= '\t' && c <= '\r')) || c == 0x7f;
+	}
+	return no_text * 10 >= n * 3;
+}
+
 static bool is_binary(const char *path, off_t size)
 {
 	_cleanup_(fah_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -44,7 +61,7 @@ static bool is_binary(const char *path, off_t size)
 	char head[HEAD];
 	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
 
-	if (n <= 0 || !memchr(head, 0, (size_t)n))
+	if (n <= 0 || !looks_binary(head, (size_t)n))
 		return false;
 	return !(len > 4 && !strcmp(path + len - 4, ".pyc")) && !is_zip(fd, size);
 }

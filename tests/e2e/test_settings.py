@@ -136,7 +136,7 @@ def test_names_that_are_none(program, project):
 
 def test_files_that_are_no_scripts(program, project, system_python):
     (project / "empty.py").write_text("")
-    (project / "binary.py").write_bytes(b"print(1)\n\0")
+    (project / "binary.py").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\2\0\xff\xfe")
     (project / "dangling.py").symlink_to("nowhere")
     (project / "loop.py").symlink_to("loop.py")
     (project / "line\nend.py").mkdir()
