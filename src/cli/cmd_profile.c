@@ -9,6 +9,7 @@
 #include "capture/reader.h"
 #include "cli/cli.h"
 #include "cli/invoke.h"
+#include "cli/notebook.h"
 #include "cli/profile_report.h"
 #include "cli/python.h"
 #include "cli/run_scope.h"
@@ -88,13 +89,15 @@ struct job {
 	int n_rest;
 	char **rest; /* the program's own arguments */
 	char python[FAH_RUN_PATH_MAX], script[FAH_RUN_PATH_MAX];
-	char name[256]; /* of the run folder */
-	char *command;	/* as it was typed */
+	char name[256];		      /* of the run folder */
+	char *command;		      /* as it was typed */
+	struct fah_notebook notebook; /* empty where FILE is none */
 };
 
 static void job_release(struct job *job)
 {
 	fah_settings_release(&job->settings);
+	fah_notebook_release(&job->notebook);
 }
 
 static int take_option(struct job *job, int option, const char *value)
@@ -199,7 +202,7 @@ static int parse(struct job *job, const struct fah_command *cmd, int argc, char 
 	return 0;
 }
 
-/* The run folder's name: the script's without .py, a module's, or "code". */
+/* The run folder's name: the script's without .py or .ipynb, a module's, or "code". */
 static void choose_name(struct job *job)
 {
 	const char *name = job->file ? fah_basename(job->file) : job->module ? job->module : "code";
@@ -207,6 +210,8 @@ static void choose_name(struct job *job)
 
 	if (job->file && n > 3 && !strcmp(name + n - 3, ".py"))
 		n -= 3;
+	else if (job->file && fah_notebook_is(name))
+		n -= strlen(".ipynb");
 	snprintf(job->name, sizeof(job->name), "%.*s", (int)(n < 200 ? n : 200), name);
 }
 
@@ -252,7 +257,7 @@ static int settle(struct job *job)
 
 static char **program_argv(const struct job *job)
 {
-	char **argv = calloc((size_t)job->n_rest + 4, sizeof(*argv));
+	char **argv = calloc((size_t)job->n_rest + 5, sizeof(*argv));
 	int n = 0;
 
 	if (!argv)
@@ -262,6 +267,8 @@ static char **program_argv(const struct job *job)
 		argv[n++] = (char *)(uintptr_t)(job->module ? "-m" : "-c");
 		argv[n++] = (char *)(uintptr_t)(job->module ? job->module : job->code);
 	} else {
+		if (job->notebook.runner[0])
+			argv[n++] = (char *)(uintptr_t)job->notebook.runner;
 		argv[n++] = (char *)(uintptr_t)job->file;
 	}
 	for (int i = 0; i < job->n_rest; i++)
@@ -269,7 +276,7 @@ static char **program_argv(const struct job *job)
 	return argv;
 }
 
-static int run(const struct job *job, struct fah_runfolder *folder, struct fah_run_result *result)
+static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_result *result)
 {
 	char capture[FAH_RUN_PATH_MAX + 64], script[FAH_RUN_PATH_MAX] = "";
 	_cleanup_(fah_freep) char **argv = program_argv(job);
@@ -296,11 +303,11 @@ static int run(const struct job *job, struct fah_runfolder *folder, struct fah_r
 		.clock = job->clock,
 		.budget = job->budget,
 		.test_hz = fah_invoke_test_rate(),
-		.meta = meta,
+		.meta = fah_notebook_meta(&job->notebook, meta),
 	};
 	int err;
 
-	if (!argv || !ignore)
+	if (!argv || !ignore || !opt.meta)
 		return fah_fail_err(FAH_ERR_NOMEM, "profile");
 	if (job->file && !realpath(job->file, script))
 		script[0] = 0;
@@ -328,6 +335,8 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 	if (job.rate > FAH_RATE_MAX)
 		return fah_fail("profile: --rate: at most %g Hz", FAH_RATE_MAX);
 	status = settle(&job);
+	if (!status && job.file && fah_notebook_is(job.file))
+		status = fah_notebook_open(&job.notebook, job.file);
 	if (!status)
 		status = fah_python_choose(job.python_asked, job.python, sizeof(job.python));
 	if (status)
@@ -357,6 +366,8 @@ static const char *const examples[] = {
 	"results elsewhere; --size 10 is the script's own",
 	"fixingahole profile --detailed --ignore tests script.py",
 	"imported modules too, without those below tests",
+	"fixingahole profile my_new_method.ipynb",
+	"the code cells of a notebook, in order",
 	"fixingahole profile --module json.tool data.json",
 	"a module",
 	NULL,
@@ -378,6 +389,8 @@ const struct fah_command fah_cmd_profile = {
 		       "holds a copy of the code, profile_summary.txt, profile_results.txt (the "
 		       "cost of each line) and "
 		       "profile.fah (the recording, for fixingahole inspect).\n\n"
+		       "A notebook (FILE.ipynb) runs cell by cell, in its own folder, by IPython "
+		       "where the environment has it; results are by cell and line.\n\n"
 		       "Options may stand before and after FILE; the first argument that is none "
 		       "of these, or what follows "
 		       "--, belongs to the script. The exit status is the script's own.\n\n"

@@ -26,19 +26,20 @@
 #define PROBE "probe.seg"
 #define REMOVE_TRIES 100
 
-/* Where the agent stands relative to the program: build tree, installed, Debian's multiarch, wheel.
- */
-static const char *const agent_places[] = {
-	"../agent/" AGENT_NAME,
-	"../lib/fixingahole/" AGENT_NAME,
-	"../lib/x86_64-linux-gnu/fixingahole/" AGENT_NAME,
-	"../lib64/fixingahole/" AGENT_NAME,
-	AGENT_NAME,
+/* Where the agent, and what is installed beside it, stands relative to the program: build tree,
+ * installed, Debian's multiarch, wheel. */
+static const char *const places[] = {
+	"../agent/",
+	"../../python/fixingahole/",
+	"../lib/fixingahole/",
+	"../lib/x86_64-linux-gnu/fixingahole/",
+	"../lib64/fixingahole/",
+	"",
 };
 
-static int find_agent(char *ret, size_t cap)
+int fah_session_find(const char *name, char *ret, size_t cap)
 {
-	char exe[PATH_MAX], path[PATH_MAX + 64];
+	char exe[PATH_MAX], path[PATH_MAX + 128];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	char *slash;
 
@@ -49,10 +50,10 @@ static int find_agent(char *ret, size_t cap)
 	if (!slash)
 		return FAH_ERR_SYS;
 	*slash = 0;
-	for (size_t i = 0; i < sizeof(agent_places) / sizeof(agent_places[0]); i++) {
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		char real[PATH_MAX];
 
-		snprintf(path, sizeof(path), "%s/%s", exe, agent_places[i]);
+		snprintf(path, sizeof(path), "%s/%s%s", exe, places[i], name);
 		if (realpath(path, real) && access(real, R_OK) == 0 && strlen(real) < cap) {
 			strcpy(ret, real);
 			return 0;
@@ -135,7 +136,7 @@ static int find_dir(struct fah_session *s)
 int fah_session_init(struct fah_session *s)
 {
 	char agent[FAH_SESSION_PATH_MAX];
-	int err = find_agent(agent, sizeof(agent));
+	int err = fah_session_find(AGENT_NAME, agent, sizeof(agent));
 
 	if (err < 0)
 		return err;

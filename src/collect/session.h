@@ -5,7 +5,7 @@
 #define FAH_COLLECT_SESSION_H
 
 #include <stdbool.h>
-
+#include <stddef.h>
 #include <stdint.h>
 
 #define FAH_SESSION_PATH_MAX 4096
@@ -15,6 +15,10 @@ struct fah_session {
 	int lock_fd; /* held as long as the run: tells a living session from a leftover; -1: none */
 	char agent[FAH_SESSION_PATH_MAX]; /* path without characters that LD_PRELOAD splits at */
 };
+
+/* The path of a file that is installed with the agent, by its name there. FAH_ERR_SYS with errno;
+ * ENOENT: it is not there, or its path is longer than cap. */
+int fah_session_find(const char *name, char *ret, size_t cap);
 
 /*
  * Make the folder (memory-backed where possible: a page that the kernel writes back to disk would

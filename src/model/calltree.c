@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "core/err.h"
+#include "model/cells.h"
 #include "model/internal.h"
 
 #include <math.h>
@@ -272,7 +273,8 @@ void fah_call_place(struct fah_strbuf *sb, const struct fah_calltree *t, const s
 
 	if (c->kind != FAH_CALL_FRAME || !*f->short_file)
 		return;
-	fah_strbuf_adds(sb, f->short_file);
-	if (f->kind == FAH_FRAME_PYTHON)
-		fah_strbuf_addf(sb, ":%u", f->line ? f->line : f->first_line);
+	fah_place_add(sb, f->short_file,
+		      f->kind != FAH_FRAME_PYTHON ? 0
+		      : f->line			  ? f->line
+						  : f->first_line);
 }

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "core/err.h"
+#include "model/cells.h"
 
 static const char *string_at(const struct fah_profile *p, uint32_t id)
 {
@@ -74,6 +75,9 @@ int fah_loader_functions(struct fah_loader *l)
 			file_of_string[file] = f->file_id + 1;
 		}
 		f->file_id = file_of_string[file] - 1;
+		/* IPython compiles each statement of a cell for itself */
+		if (!strcmp(f->name, "<module>") && fah_cell_number(f->file, NULL))
+			f->first_line = 1;
 		slot = fah_map_put(&same,
 				   fah_key_u32x4(f->file_id, name, qualname,
 						 fah_is_python(p, i) ? f->first_line : ~f->kind),
@@ -84,7 +88,9 @@ int fah_loader_functions(struct fah_loader *l)
 			*slot = i;
 		p->canonical[i] = *slot;
 	}
-	return fah_names_resolve(p, plain);
+	if (fah_names_resolve(p, plain) < 0)
+		return FAH_ERR_NOMEM;
+	return fah_cells_apply(p);
 }
 
 void fah_loader_totals(struct fah_loader *l, const struct fah_reader_state *state)

@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "capture/words.h"
 #include "core/err.h"
+#include "model/cells.h"
 #include "model/internal.h"
 
 int fah_frames_init(struct fah_frames *f, const struct fah_profile *p)
@@ -72,10 +73,11 @@ static uint32_t make(struct fah_frames *f, uint32_t *slot, struct fah_frame fram
 	if (!fah_room(&f->all, f->n, &f->cap, sizeof(*f->all)))
 		return FAH_NO_FRAME;
 	fah_strbuf_adds(&label, frame.name);
-	if (*frame.short_file && frame.line)
-		fah_strbuf_addf(&label, " (%s:%u)", frame.short_file, frame.line);
-	else if (*frame.short_file)
-		fah_strbuf_addf(&label, " (%s)", frame.short_file);
+	if (*frame.short_file) {
+		fah_strbuf_adds(&label, " (");
+		fah_place_add(&label, frame.short_file, frame.line);
+		fah_strbuf_addc(&label, ')');
+	}
 	frame.label = label.failed ? NULL : fah_arena_strdup(&f->arena, fah_strbuf_str(&label));
 	fah_strbuf_release(&label);
 	if (!frame.label)

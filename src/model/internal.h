@@ -107,6 +107,9 @@ static inline bool fah_is_python(const struct fah_profile *p, uint32_t function)
 	return p->functions[function].kind == FAH_FUNCTION_PYTHON;
 }
 
+/* cells.c: stacks of a notebook begin at its cells. 0 or FAH_ERR_NOMEM. */
+int fah_cells_apply(struct fah_profile *p);
+
 /* Functions that the capture has no qualified name for get theirs from the source, where it can be
  * read and still has that function at that line. name_is_plain[] says which those are. */
 int fah_names_resolve(struct fah_profile *p, const bool *name_is_plain);

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "core/err.h"
+#include "model/cells.h"
 #include "model/qualname.h"
 
 #define SOURCE_MAX (32u << 20) /* longer files keep plain names */
@@ -28,12 +29,16 @@ static int by_file(const void *a, const void *b, void *profile)
 static int resolve_file(struct fah_profile *p, const uint32_t *order, size_t from, size_t to)
 {
 	_cleanup_(fah_qualnames_freep) struct fah_qualnames *names = NULL;
-	_cleanup_(fah_freep) char *source = NULL;
+	_cleanup_(fah_freep) char *read = NULL;
 	const char *path = p->files[p->functions[order[from]].file_id].abspath;
-	size_t len;
+	const char *source = fah_profile_cell(p, path);
+	size_t len = source ? strlen(source) : 0;
 
-	if (path[0] != '/' || fah_file_read_regular(path, SOURCE_MAX, &source, &len) < 0)
-		return 0;
+	if (!source) {
+		if (path[0] != '/' || fah_file_read_regular(path, SOURCE_MAX, &read, &len) < 0)
+			return 0;
+		source = read;
+	}
 	if (fah_qualnames_new(source, len, &names) < 0)
 		return FAH_ERR_NOMEM;
 	for (size_t i = from; i < to; i++) {

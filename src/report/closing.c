@@ -246,7 +246,11 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 		 waiting > 0 ? waiting : 0);
 	say_part(t, totals, "Code outside the folders reported, with no caller inside",
 		 fah_times_sum(&charges->outside));
-	say_part(t, totals, "Outside any Python frame", fah_times_sum(&charges->no_python));
+	say_part(t, totals,
+		 fah_profile_meta(p, "runner")
+			 ? "Outside any cell: the start of Python and IPython, the end"
+			 : "Outside any Python frame",
+		 fah_times_sum(&charges->no_python));
 	say_unsampled(t, totals);
 	if (totals->absent_cpu_s >= WORTH_SAYING * totals->cpu_s) {
 		fah_strbuf_addf(

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "core/err.h"
+#include "model/cells.h"
 #include "report/closing.h"
 #include "report/source.h"
 #include "report/text.h"
@@ -113,7 +114,7 @@ static void put_head(struct table *tb, const char *path)
 	put_edge(tb, t->g->top);
 	put_above(tb);
 	put_cells(tb, "Line", names);
-	fah_text_clean(&clean, path);
+	fah_text_file(&clean, path);
 	fah_utf8_cut(&t->line, fah_strbuf_str(&clean), clean.len, tb->source, !t->o->utf8);
 	fah_text_end(t);
 	fah_text_repeat(t, t->g->rule, tb->number + 1);
@@ -215,7 +216,12 @@ static void put_functions(struct table *tb, const struct fah_profile *p,
 		any = true;
 		fah_strbuf_adds(&t->line, "  ");
 		fah_text_clean(&t->line, f->name);
-		fah_strbuf_addf(&t->line, " (line %u)", f->first_line);
+		fah_strbuf_adds(&t->line, " (");
+		if (fah_cell_number(f->file, NULL))
+			fah_text_place(&t->line, f->file, f->first_line);
+		else
+			fah_strbuf_addf(&t->line, "line %u", f->first_line);
+		fah_strbuf_addc(&t->line, ')');
 		add_part(&t->line, &between, cost->times.python / tb->wall_s, "Python");
 		add_part(&t->line, &between, cost->times.native / tb->wall_s, "native");
 		if (cost->times.system >= LINE_FLOOR * tb->wall_s)
@@ -247,12 +253,16 @@ static int put_file(struct fah_text *t, const struct fah_profile *p,
 {
 	double wall_s = fah_profile_totals(p)->wall_s, seconds = fah_times_sum(&file->times);
 	struct table tb = {.t = t, .cells = cells, .number = NUMBER_MIN, .wall_s = wall_s};
+	const char *cell = fah_profile_cell(p, file->abspath);
 	struct fah_source source;
 	char digits[16];
 	int room, err;
 
-	err = fah_source_init(&source, source_path(t->o, file),
-			      fah_profile_count(p, "start_real_ns"));
+	if (cell)
+		err = fah_source_of_text(&source, cell);
+	else
+		err = fah_source_init(&source, source_path(t->o, file),
+				      fah_profile_count(p, "start_real_ns"));
 	if (err < 0)
 		return err;
 	for (size_t i = 0; i < file->n_lines; i++) {
@@ -267,7 +277,7 @@ static int put_file(struct fah_text *t, const struct fah_profile *p,
 	tb.source = (size_t)(room > SOURCE_MIN ? room : SOURCE_MIN);
 
 	fah_strbuf_adds(&t->line, "  ");
-	fah_text_clean(&t->line, file->abspath);
+	fah_text_file(&t->line, file->abspath);
 	fah_text_put(t, ": %% of time = %6s (%s) out of %s.", fah_share_text(seconds / wall_s, 2).s,
 		     fah_num_seconds_short(seconds).s, fah_num_seconds_short(wall_s).s);
 	put_head(&tb, file->abspath);

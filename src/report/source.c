@@ -15,17 +15,10 @@
 #define TAB 8
 #define LINE_MAX_BYTES 4096 /* of a line that are looked at: more than any table shows */
 
-int fah_source_init(struct fah_source *s, const char *path, uint64_t since_ns)
+static int find_lines(struct fah_source *s)
 {
-	struct stat st;
 	size_t n = 0, i;
 
-	*s = (struct fah_source){0};
-	if (path[0] != '/' || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	if (fah_file_read_regular(path, SOURCE_MAX, &s->data, &s->len) < 0)
-		return 0;
-	s->newer = since_ns && fah_timespec_ns(st.st_mtim) > since_ns;
 	for (i = 0; i < s->len; i++)
 		n += s->data[i] == '\n';
 	n += s->len && s->data[s->len - 1] != '\n';
@@ -40,6 +33,25 @@ int fah_source_init(struct fah_source *s, const char *path, uint64_t since_ns)
 			s->starts[n++] = i + 1;
 	s->starts[s->n_lines] = s->len;
 	return 0;
+}
+
+int fah_source_init(struct fah_source *s, const char *path, uint64_t since_ns)
+{
+	struct stat st;
+
+	*s = (struct fah_source){0};
+	if (path[0] != '/' || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	if (fah_file_read_regular(path, SOURCE_MAX, &s->data, &s->len) < 0)
+		return 0;
+	s->newer = since_ns && fah_timespec_ns(st.st_mtim) > since_ns;
+	return find_lines(s);
+}
+
+int fah_source_of_text(struct fah_source *s, const char *text)
+{
+	*s = (struct fah_source){.data = strdup(text), .len = strlen(text)};
+	return s->data ? find_lines(s) : FAH_ERR_NOMEM;
 }
 
 void fah_source_release(struct fah_source *s)

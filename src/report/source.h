@@ -22,6 +22,8 @@ struct fah_source {
 /* A file that cannot be read gives a source without lines. since_ns: real time, 0: never newer.
  * FAH_ERR_NOMEM. The caller releases *s. */
 int fah_source_init(struct fah_source *s, const char *path, uint64_t since_ns);
+/* The same of text at hand, which is copied. */
+int fah_source_of_text(struct fah_source *s, const char *text);
 void fah_source_release(struct fah_source *s);
 
 /* Append line number (from 1), cut to columns. Lines that are no UTF-8 are read as Latin-1. */

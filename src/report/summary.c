@@ -4,7 +4,7 @@
  */
 #include "report/summary.h"
 
-#include "base/file.h"
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "base/utf8.h"
 #include "core/err.h"
@@ -137,8 +137,8 @@ static void top_init(struct top *top, const struct fah_profile *p,
 
 		fah_text_clean(name, f->name);
 		fah_strbuf_adds(place, "(");
-		fah_text_clean(place, fah_basename(f->file));
-		fah_strbuf_addf(place, ":%u)", f->first_line);
+		fah_text_place(place, f->file, f->first_line);
+		fah_strbuf_addc(place, ')');
 		if (columns(name) > top->name_columns)
 			top->name_columns = columns(name);
 		if (columns(place) > places)

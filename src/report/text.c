@@ -3,9 +3,11 @@
  */
 #include "report/text.h"
 
+#include "base/file.h"
 #include "base/number.h"
 #include "base/utf8.h"
 #include "core/err.h"
+#include "model/cells.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -147,6 +149,28 @@ void fah_text_wrap(struct fah_text *t, const char *paragraph)
 void fah_text_clean(struct fah_strbuf *sb, const char *s)
 {
 	fah_strbuf_add_printable(sb, s, strlen(s));
+}
+
+void fah_text_file(struct fah_strbuf *sb, const char *path)
+{
+	size_t len;
+	uint32_t cell = fah_cell_number(path, &len);
+
+	fah_strbuf_add_printable(sb, path, cell ? len : strlen(path));
+	if (cell)
+		fah_strbuf_addf(sb, ", cell %u", cell);
+}
+
+void fah_text_place(struct fah_strbuf *sb, const char *path, uint32_t line)
+{
+	uint32_t cell = fah_cell_number(path, NULL);
+
+	if (cell) {
+		fah_strbuf_addf(sb, "cell %u, line %u", cell, line);
+		return;
+	}
+	fah_text_clean(sb, fah_basename(path));
+	fah_strbuf_addf(sb, ":%u", line);
 }
 
 struct fah_share fah_share_text(double share, int decimals)

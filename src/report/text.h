@@ -62,6 +62,11 @@ void fah_text_wrap(struct fah_text *t, const char *paragraph);
  * releases *sb. */
 void fah_text_clean(struct fah_strbuf *sb, const char *s);
 
+/* The same of a file's path; of a notebook's cell: "/dir/x.ipynb, cell 4". */
+void fah_text_file(struct fah_strbuf *sb, const char *path);
+/* The same of a place, short: "x.py:12", "cell 4, line 2". */
+void fah_text_place(struct fah_strbuf *sb, const char *path, uint32_t line);
+
 struct fah_share {
 	char s[24];
 };

@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "base/utf8.h"
+#include "model/cells.h"
 #include "model/traces.h"
 
 #include <string.h>
@@ -23,13 +24,15 @@ static void put_step(struct fah_text *t, const struct fah_profile *p,
 		     const struct fah_trace_step *step, int depth)
 {
 	const struct fah_function *f = fah_profile_function(p, step->function);
-	struct fah_strbuf place = FAH_STRBUF_INIT;
+	struct fah_strbuf raw = FAH_STRBUF_INIT, place = FAH_STRBUF_INIT;
 	int column = 2 + depth * INDENT, room;
 
-	fah_text_clean(&place, fah_report_path(t->o, f->file));
-	fah_strbuf_addf(&place, ":%u; ", step->line);
+	fah_place_add(&raw, fah_report_path(t->o, f->file), step->line);
+	fah_text_clean(&place, fah_strbuf_str(&raw));
+	fah_strbuf_adds(&place, "; ");
 	fah_text_clean(&place, f->name);
-	t->failed |= place.failed;
+	t->failed |= raw.failed || place.failed;
+	fah_strbuf_release(&raw);
 	fah_text_repeat(t, " ", column);
 	fah_strbuf_adds(&t->line, t->g->last);
 	room = t->width - column - INDENT;

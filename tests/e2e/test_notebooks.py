@@ -1,0 +1,215 @@
+"""Notebooks: their cells in order, with IPython and without, and results by cell and line.
+
+The Python that runs these tests has IPython (tests/requirements.txt); the others have none. What the one
+prints is what the other must print.
+"""
+
+import json
+import re
+import sys
+
+import pytest
+
+from support import run as runner
+from support.pythons import Python
+from support.run import BINARY, capture_of, profile, run
+
+BUSY = "t = 0\nfor i in range(%d):\n    t += i * i\n"
+
+
+def cell(source, **metadata):
+    lines = source.splitlines(True)
+    return {"cell_type": "code", "metadata": metadata, "outputs": [], "source": lines}
+
+
+def notebook(path, cells, **top):
+    cells = [cell(item) if isinstance(item, str) else item for item in cells]
+    title = {"cell_type": "markdown", "metadata": {}, "source": "# not counted"}
+    language = {"language_info": {"name": "python"}}
+    content = {"cells": [title] + cells, "metadata": language, "nbformat": 4, "nbformat_minor": 5}
+    content.update(top)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content))
+    return path
+
+
+@pytest.fixture(scope="session")
+def ipython():
+    """A Python with IPython: that of these tests."""
+    pytest.importorskip("IPython", reason="SKIP: tests/requirements.txt is not installed")
+    return Python("ipython", sys.version_info[:3], "/", sys.executable)
+
+
+TALKATIVE = [
+    "import os, sys\nx = 6 * 7\nx",
+    "print(__name__, '__file__' in globals(), sys.argv[1:])\n"
+    "print(os.path.basename(os.getcwd()), os.path.basename(sys.path[0]))\nimport sibling",
+    "display('a', [1, 2])\n{'a': 1, 'b': [x]};",
+    "_1 + _, In[1][:6], Out[1]",
+    "import asyncio\nasync def later(v):\n    await asyncio.sleep(0.01)\n    return v\n"
+    "task = asyncio.get_event_loop().create_task(later(3))\nawait later(2)",
+    "sum(await asyncio.gather(later(1), task))",
+    "here = %pwd\nprint(os.path.basename(here))\nnames = !ls *.ipynb\nlist(names)",
+    "print('before')\n!echo {x} $x $$x-\n!echo {x} $HOMELESS-\nfor i in range(2):\n    !echo {i}",
+    "%env COLOUR=red\n%env COLOUR",
+    "%%capture caught\nprint('hidden')\nx",
+    "caught.stdout",
+    "%%bash\necho from bash\n",
+    "",
+    "%cd ..\n%pwd",
+    cell("1 / 0", tags=["skip-execution"]),
+    "class C:\n    def __repr__(self):\n        return 'one\\ntwo'\nC()",
+    "list(range(30))",
+    "f'{x:>4}' ; # silent",
+    "def area(r, *more, unit='m', **rest):\n    return r / 0\n",
+    "\narea(1)\nprint('not reached')",
+    "print('nor this')",
+]
+
+
+def talk(python, folder):
+    """The talkative notebook's run: what it prints and how it fails."""
+    folder.mkdir()
+    notebook(folder / "my work" / "talk ü.ipynb", TALKATIVE)
+    (folder / "my work" / "sibling.py").write_text("print('imported')\n")
+    (folder / "my work").chmod(0o755)
+    return profile(python, ["my work/talk ü.ipynb", "--size", "3"], folder)
+
+
+@pytest.fixture(scope="session")
+def said(ipython, tmp_path_factory):
+    return talk(ipython, tmp_path_factory.mktemp("ipython") / "w")
+
+
+def test_ipython_runs_as_in_a_terminal(said):
+    assert said.status == 1, said
+    out = said.out
+    assert "Out[1]: 42\n__main__ False ['--size', '3']\nmy work my work\nimported\n" in out
+    assert "'a'\n[1, 2]\nOut[4]: (84, 'import', 42)\nOut[5]: 2\nOut[6]: 4\nmy work\n" in out
+    assert "Out[7]: ['talk ü.ipynb']\nbefore\n42 42 -\n{x} -\n0\n1\nenv: COLOUR=red\n" in out
+    assert "Out[11]: 'hidden\\n'\nfrom bash\n" in out
+    assert "reached" not in out and "nor this" not in out and "ZeroDivisionError" not in out
+    assert "Cell In[20], line 2\n" in said.err and "Cell In[19], line 2, in area(r, " in said.err
+    assert said.err.rstrip().endswith("ZeroDivisionError: division by zero")
+
+
+def test_without_ipython_it_is_the_same(some_python, said, tmp_path):
+    result = talk(some_python, tmp_path / "w")
+    assert result.status == said.status == 1, result
+    assert result.out == said.out
+    assert result.err == said.err
+
+
+def results_of(result):
+    """{cell: {line: (share, source)}} of profile_results.txt."""
+    cells, now = {}, None
+    for text in (result.folder / "profile_results.txt").read_text().splitlines():
+        head = re.match(r"  /.*, cell (\d+): % of time =", text)
+        row = re.match(r" *(\d+) │(.*)│(.*)", text)
+        if head:
+            now = cells.setdefault(int(head.group(1)), {})
+        elif row:
+            share = sum(map(int, re.findall(r"(\d+)%", row.group(2))))
+            now[int(row.group(1))] = share, row.group(3)
+    return cells
+
+
+WORK = [
+    "class Job:\n    def work(self, n):\n        t = 0\n        for i in range(n):\n            t += i * i\n",
+    "\n\n# where it is called\nJob().work(1500000)",
+    "\n%%time\n\n# timed\n" + BUSY % 1500000,
+    "%%capture\n" + BUSY % 1500000,
+    "async def nap(seconds):\n    import asyncio\n    await asyncio.sleep(seconds)\nx = 1\nawait nap(0.25)",
+    "import os\nos.remove(NAME)",  # what the report shows is in the capture
+]
+
+
+@pytest.fixture(scope="session", params=["plain", "ipython"])
+def worked(request, tmp_path_factory, system_python):
+    """A run whose places are known: by the system's Python without IPython, and with it."""
+    folder = tmp_path_factory.mktemp("worked")
+    cells = [text.replace("NAME", repr(str(folder / "job.ipynb"))) for text in WORK]
+    notebook(folder / "job.ipynb", cells)
+    python = system_python if request.param == "plain" else request.getfixturevalue("ipython")
+    result = profile(python, ["job.ipynb"], folder, options=(), hz=400)
+    assert result.status == 0, result
+    return result
+
+
+def test_cell_and_line(worked):
+    cells = results_of(worked)
+    work, timed, captured, naps = cells[1], cells[3], cells[4], cells[5]
+    assert set(work) <= {4, 5} and work[5][1].strip() == "t += i * i"
+    assert 7 in timed and set(timed) <= {6, 7} and timed[7][1].strip() == "t += i * i"
+    assert 4 in captured and set(captured) <= {3, 4}
+    # what is awaited is the waiting of the line that awaits
+    assert list(naps) == [3] and naps[3][1].strip() == "await asyncio.sleep(seconds)"
+    assert (worked.folder / "job.ipynb").is_file()
+    text = (worked.folder / "profile_results.txt").read_text()
+    assert "  Job.work (cell 1, line 2): " in text
+    assert re.search(r"\d\. Job.work +\d+\.\d% \(cell 1, line 2\)", worked.out), worked
+    assert re.search(r"└─ cell 1 \(1 func, ", worked.out) or "├─ cell 1 (1 func, " in worked.out
+
+
+def test_only_the_notebook_is_in_stacks(worked):
+    tree = run([BINARY, "tree", "--min", "0", capture_of(worked)], worked.folder).out
+    calls = re.findall(r"^ *[\d.]+% .*?s  (\S.*)$", tree, re.M)
+    roots = {re.sub(r"^… ", "", call) for call in calls if not re.match(r"[│├└ ]", call)}
+    assert "<module> (job.ipynb, cell 2, line 1)" in roots, tree
+    assert not re.search(r"run_cell|run_code|fah_plain|fah_ipython|run\.py", tree), tree
+    folded = run([BINARY, "export", "-f", "folded", "-o", "-", capture_of(worked)], worked.folder)
+    stacks = [line.split(";") for line in folded.out.splitlines()]
+    assert any("Job.work (job.ipynb, cell 1, line 5)" in stack[-1] for stack in stacks), folded
+
+
+def test_ends(ipython, system_python, tmp_path):
+    for python in (ipython, system_python):
+        for code, status in (("import sys\nsys.exit(3)", 3), ("exit()", 0), ("x = = 1", 1)):
+            notebook(tmp_path / "end.ipynb", [code, "print('not reached')"])
+            result = profile(python, ["end.ipynb"], tmp_path)
+            assert (result.status, result.out) == (status, ""), result
+            if status == 1:
+                assert "Cell In[1], line 1\n    x = = 1\n" in result.err
+                assert "SyntaxError: invalid syntax" in result.err
+        notebook(tmp_path / "end.ipynb", [cell("1 / 0", tags=["raises-exception"]), "7"])
+        result = profile(python, ["end.ipynb"], tmp_path)
+        assert (result.status, result.out) == (0, "Out[2]: 7\n"), result
+        assert "ZeroDivisionError" in result.err
+
+
+def test_magics_that_need_ipython_are_named(system_python, tmp_path):
+    notebook(tmp_path / "magic.ipynb", ["print('ran')", "%load_ext autoreload\nx = 1\n%who"])
+    result = profile(system_python, ["magic.ipynb"], tmp_path)
+    assert result.status == 1 and result.out == "", result
+    assert "magic.ipynb: cell 2, line 3: %who is IPython's, and /usr/bin/python3" in result.err
+    notebook(tmp_path / "magic.ipynb", ["%load_ext autoreload\nprint('ran')"])
+    result = profile(system_python, ["magic.ipynb"], tmp_path)
+    assert result.status == 0 and result.out == "ran\n", result
+    assert "cell 1, line 1: %load_ext autoreload is left out" in result.err
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("", "is empty: no notebook"),
+        ('{"cells": [}', "is no notebook: line 1, column 12: a value is missing"),
+        ("[]", "is no notebook: it has no cells"),
+        ({"cells": []}, "has no code: there is nothing to profile"),
+        ({"cells": [cell(" \n")]}, "has no code: there is nothing to profile"),
+        ({"metadata": {"kernelspec": {"language": "R"}}}, "is a notebook in R; only Python"),
+        ({"metadata": {"language_info": {"name": "julia"}}}, "is a notebook in julia; only"),
+        ({"nbformat": 3, "worksheets": []}, "is a notebook of format 3; make it one of format 4"),
+        ({"nbformat": 5}, "is a notebook of format 5; format 4 is known"),
+    ],
+)
+def test_refused_and_nothing_made(program, tmp_path, content, message):
+    path = tmp_path / "bad.ipynb"
+    if isinstance(content, dict):
+        notebook(path, ["1"], **content)
+    else:
+        path.write_text(content)
+    result = runner.run([program, "profile", "bad.ipynb"], tmp_path)
+    assert result.status == 2 and result.out == "", result
+    assert result.err.startswith("fixingahole: bad.ipynb " + message), result
+    assert len(result.err.splitlines()) == 1, result
+    assert [entry.name for entry in tmp_path.iterdir()] == ["bad.ipynb"]
