@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "capture/reader.h"
 #include "cli/cli.h"
+#include "cli/git.h"
 #include "cli/invoke.h"
 #include "cli/notebook.h"
 #include "cli/profile_report.h"
@@ -15,6 +16,7 @@
 #include "cli/run_scope.h"
 #include "cli/runfolder.h"
 #include "cli/script.h"
+#include "cli/series.h"
 #include "cli/settings.h"
 #include "collect/run.h"
 #include "core/err.h"
@@ -41,6 +43,7 @@ enum {
 	OPT_DETAILED,
 	OPT_DURATION,
 	OPT_OUTPUT_FILE,
+	OPT_REPEAT,
 };
 
 static const struct fah_option options[] = {
@@ -65,6 +68,8 @@ static const struct fah_option options[] = {
 	{OPT_TRACE, "trace", "t", NULL,
 	 "say where the dearest functions are called from (default)"},
 	{OPT_NO_TRACE, "no-trace", "nt", NULL, "don't"},
+	{OPT_REPEAT, "repeat", "r", "N",
+	 "run the program N times, and say how much each function differs from run to run"},
 	{OPT_PYTHON, "python", NULL, "PYTHON",
 	 "interpreter (default: the active virtualenv's, else python3)"},
 	{OPT_MODULE, "module", NULL, "MODULE",
@@ -74,6 +79,7 @@ static const struct fah_option options[] = {
 	{0},
 };
 
+#define REPEAT_MAX 9999u
 #define MAX_COPY ((size_t)64 << 20)
 #define MAX_IGNORE 256
 
@@ -92,6 +98,8 @@ struct job {
 	char name[256];		      /* of the run folder */
 	char *command;		      /* as it was typed */
 	struct fah_notebook notebook; /* empty where FILE is none */
+	uint32_t repeat;	      /* runs */
+	struct fah_git git;	      /* of a series */
 };
 
 static void job_release(struct job *job)
@@ -144,6 +152,13 @@ static int take_option(struct job *job, int option, const char *value)
 			return fah_fail("profile: --budget %s is no percentage; 1, 0.5 or 2%% are "
 					"(at least 0.01, at most 100)",
 					value);
+		return 0;
+	case OPT_REPEAT:
+		if (!fah_parse_count(value, &job->repeat) || job->repeat > REPEAT_MAX)
+			return fah_fail(
+				"profile: --repeat %s: a number of runs is needed, like 5 (at "
+				"most %u)",
+				value, REPEAT_MAX);
 		return 0;
 	case OPT_PYTHON:
 		job->python_asked = value;
@@ -281,6 +296,7 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 	char capture[FAH_RUN_PATH_MAX + 64], script[FAH_RUN_PATH_MAX] = "";
 	_cleanup_(fah_freep) char **argv = program_argv(job);
 	_cleanup_(fah_freep) char *ignore = fah_run_scope_ignore(&job->settings);
+	const char *venv = getenv("VIRTUAL_ENV");
 	/* clang-format off */
 	const char *meta[] = {
 		"command", job->command,
@@ -292,6 +308,10 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		"python", job->python,
 		"detailed", job->detailed ? "yes" : NULL,
 		"duration", job->settings.seconds ? "absolute" : NULL,
+		"venv", venv ? venv : "",
+		"git_commit", fah_strbuf_str(&job->git.commit),
+		"git_branch", fah_strbuf_str(&job->git.branch),
+		"git_dirty", fah_strbuf_str(&job->git.dirty),
 		job->code ? "code" : job->file ? "file" : NULL, job->code ? job->code : job->file,
 		NULL,
 	};
@@ -322,12 +342,36 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 	return 0;
 }
 
+/* One run with all it leaves; the status to exit with. */
+static int profile_once(struct job *job, struct fah_runfolder *folder, bool quiet)
+{
+	struct fah_run_result result;
+	int status;
+
+	keep_copy(job, folder);
+	status = run(job, folder, &result);
+	if (status) {
+		fah_runfolder_remove(folder);
+		return status;
+	}
+	fah_profile_report(folder, &result,
+			   &(struct fah_profile_shown){.quiet = quiet,
+						       .trace = !job->no_trace,
+						       .output_file = job->output_file});
+	return fah_invoke_status(result.wait_status);
+}
+
+/* Of a series: what it prints stands in its files, and in the table of all runs. */
+static int one_of_many(void *job, struct fah_runfolder *folder)
+{
+	return profile_once(job, folder, true);
+}
+
 static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 {
 	_cleanup_(job_release) struct job job = {0};
 	_cleanup_(fah_freep) char *command = NULL;
 	struct fah_runfolder folder;
-	struct fah_run_result result;
 	int status = parse(&job, cmd, argc, argv);
 
 	if (status)
@@ -346,17 +390,12 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 	status = fah_runfolder_make(&folder, job.settings.output, job.name);
 	if (status)
 		return status;
-	keep_copy(&job, &folder);
-	status = run(&job, &folder, &result);
-	if (status) {
-		fah_runfolder_remove(&folder);
-		return status;
-	}
-	fah_profile_report(&folder, &result,
-			   &(struct fah_profile_shown){.quiet = job.quiet,
-						       .trace = !job.no_trace,
-						       .output_file = job.output_file});
-	return fah_invoke_status(result.wait_status);
+	if (job.repeat < 2)
+		return profile_once(&job, &folder, job.quiet);
+	fah_git_read(&job.git, ".");
+	status = fah_series_run(job.repeat, &folder, job.quiet, one_of_many, &job);
+	fah_git_release(&job.git);
+	return status;
 }
 
 static const char *const examples[] = {
@@ -370,6 +409,8 @@ static const char *const examples[] = {
 	"the code cells of a notebook, in order",
 	"fixingahole profile --module json.tool data.json",
 	"a module",
+	"fixingahole profile --repeat 5 script.py",
+	"five runs, and a table of mean and deviation: what changes from run to run is marked",
 	NULL,
 };
 
@@ -389,6 +430,9 @@ const struct fah_command fah_cmd_profile = {
 		       "holds a copy of the code, profile_summary.txt, profile_results.txt (the "
 		       "cost of each line) and "
 		       "profile.fah (the recording, for fixingahole inspect).\n\n"
+		       "With --repeat each run has a folder run_1, run_2 and so on in there, and "
+		       "beside them function_stats.json has the mean, deviation and extremes of "
+		       "each function; a run that fails ends the series.\n\n"
 		       "A notebook (FILE.ipynb) runs cell by cell, in its own folder, by IPython "
 		       "where the environment has it; results are by cell and line.\n\n"
 		       "Options may stand before and after FILE; the first argument that is none "

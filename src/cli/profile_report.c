@@ -7,7 +7,7 @@
 #include "base/term.h"
 #include "capture/reader.h"
 #include "cli/cli.h"
-#include "cli/run_scope.h"
+#include "cli/shown.h"
 #include "core/err.h"
 #include "model/profile.h"
 #include "report/lines.h"
@@ -57,9 +57,9 @@ static int report(const struct fah_runfolder *folder, const struct fah_profile_s
 	_cleanup_(fah_reader_freep) struct fah_reader *reader = NULL;
 	_cleanup_(fah_profile_freep) struct fah_profile *p = NULL;
 	_cleanup_(fah_strbuf_release) struct fah_strbuf line = FAH_STRBUF_INIT;
-	_cleanup_(fah_run_scope_release) struct fah_run_scope scope = {0};
-	struct fah_report_options o = {0};
-	char path[FAH_RUN_PATH_MAX + 64], copy[FAH_RUN_PATH_MAX + 64];
+	_cleanup_(fah_shown_release) struct fah_shown shown = {0};
+	char path[FAH_RUN_PATH_MAX + 64];
+	struct fah_report_options o;
 	bool to_stdout = how->output_file && !strcmp(how->output_file, "-");
 	int err, err_lines;
 
@@ -67,21 +67,12 @@ static int report(const struct fah_runfolder *folder, const struct fah_profile_s
 	if (err == 0)
 		err = fah_profile_load(reader, &p);
 	if (err == 0)
-		err = fah_run_scope_init(&scope, p);
+		err = fah_shown_init(&shown, p, path);
 	if (err < 0)
 		return err;
-	o.command = fah_profile_meta(p, "command");
-	o.root = fah_profile_meta(p, "root");
-	o.scope = &scope.scope;
+	o = shown.report;
 	o.trace = how->trace;
-	o.seconds = fah_profile_meta(p, "duration") != NULL;
 	o.utf8 = true; /* files are UTF-8 */
-	o.copy_of[0] = fah_profile_meta(p, "code") ? "<string>" : fah_profile_meta(p, "file");
-	o.copy_of[1] = fah_profile_meta(p, "script");
-	if (o.copy_of[0])
-		o.copy = fah_runfolder_file(
-			folder,
-			fah_profile_meta(p, "code") ? "code.py" : fah_basename(o.copy_of[0]), copy);
 	err = write_file(folder, "profile_summary.txt", fah_report_summary, p, &o);
 	err_lines = write_file(folder, "profile_results.txt", fah_report_lines, p, &o);
 	if (err == 0)

@@ -93,7 +93,8 @@ static int below_root(struct lists *l, const char *root)
 static int fill(struct lists *l, const struct fah_profile *p)
 {
 	const char *root = fah_profile_meta(p, "root"), *script = fah_profile_meta(p, "script");
-	const char *output = fah_profile_meta(p, "output"), *venv = getenv("VIRTUAL_ENV"), *slash;
+	const char *output = fah_profile_meta(p, "output"), *venv = fah_profile_meta(p, "venv"),
+		   *slash;
 	char *dir;
 	int err = 0;
 
@@ -137,7 +138,11 @@ int fah_run_scope_init(struct fah_run_scope *s, const struct fah_profile *p)
 	s->scope.always = fah_profile_meta(p, "script"); /* what is asked for is shown */
 	err = ignored ? ignore_lines(&l, ignored) : 0;
 	s->scope.everything = fah_profile_meta(p, "detailed") != NULL;
-	return err < 0 || s->scope.everything ? err : fill(&l, p);
+	if (err == 0 && !s->scope.everything)
+		err = fill(&l, p);
+	/* of a capture that does not say whose project it is, all code is shown */
+	s->scope.everything |= !s->scope.n_dirs;
+	return err;
 }
 
 void fah_run_scope_release(struct fah_run_scope *s)

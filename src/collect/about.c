@@ -5,6 +5,7 @@
 #include "core/segment.h"
 #include "core/time.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@ void fah_about_run(struct fah_writer *w, const struct fah_session *s,
 		   uint64_t start_mono, uint64_t start_real)
 {
 	double hz = fah_run_hz(opt);
+	cpu_set_t cores;
 	char text[64];
 
 	fah_writer_meta(w, "tool", "fixingahole " FAH_VERSION);
@@ -39,6 +41,10 @@ void fah_about_run(struct fah_writer *w, const struct fah_session *s,
 	snprintf(text, sizeof(text), "%d", (int)getpid());
 	fah_writer_meta(w, "collector_pid", text);
 	fah_writer_meta(w, "session", s->dir);
+	if (sched_getaffinity(0, sizeof(cores), &cores) == 0) {
+		snprintf(text, sizeof(text), "%d", CPU_COUNT(&cores));
+		fah_writer_meta(w, "cores", text);
+	}
 	for (const char *const *m = opt->meta; m && m[0]; m += 2)
 		if (m[1])
 			fah_writer_meta(w, m[0], m[1]);

@@ -53,6 +53,23 @@ static double number_meta(const struct fah_profile *p, const char *key)
 	return v > 0 && v < 1e18 ? v : 0;
 }
 
+/*
+ * Handlers run in the program's threads, so they take what a thread would have had. The profiler
+ * takes nothing as long as there is a core for it that the program leaves alone; on a machine that
+ * the program fills, it takes its part of all of them.
+ */
+static double unprofiled(const struct fah_profile *p, const struct fah_totals *t)
+{
+	double watched = t->cpu_s - t->unseen_cpu_s, all = number_meta(p, "cores"), cores, crowded;
+	double without;
+
+	cores = t->on_cpu_s > 0 && watched > t->on_cpu_s ? watched / t->on_cpu_s : 1;
+	crowded = all > 0 ? cores + 1 - all : 0;
+	crowded = crowded < 0 ? 0 : crowded > 1 ? 1 : crowded;
+	without = t->program_s - (t->handler_s + crowded * t->collector_cpu_s) / cores;
+	return without > 0 ? without : 0;
+}
+
 void fah_loader_costs(struct fah_loader *l)
 {
 	struct fah_totals *t = &l->p->totals;
@@ -76,6 +93,7 @@ void fah_loader_costs(struct fah_loader *l)
 		asked += (double)health->handlers.count * (double)process->period_ns;
 		in_force += (double)health->interval_sum_ns;
 	}
+	t->unprofiled_s = handlers > 0 ? unprofiled(l->p, t) : 0;
 	if (t->wall_s > 0)
 		t->cost_share = (t->handler_s + t->collector_cpu_s) / t->wall_s;
 	if (t->budget_percent > 0 && asked > 0 && in_force > LOWERED * asked)

@@ -136,6 +136,7 @@ struct fah_totals {
 	double handler_s;		 /* CPU of the tree that handlers used */
 	double collector_cpu_s;		 /* that the profiler used meanwhile; 0: unknown */
 	double cost_share;		 /* both together, of wall_s */
+	double unprofiled_s;		 /* estimate of program_s without them; 0: unknown */
 	int wait_status;
 	bool complete;	       /* the capture has its end */
 	uint64_t lost_bytes;   /* cut off or damaged at the end of the file */

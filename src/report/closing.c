@@ -218,6 +218,30 @@ static void say_perf(struct fah_text *t, const struct fah_profile *p, bool used)
 	say(t, &sb);
 }
 
+/* Another tool's file: what it says is shown, what it does not say is not made up. */
+static void say_imported(struct fah_text *t, const struct fah_profile *p,
+			 const struct fah_charges *charges)
+{
+	const struct fah_totals *totals = fah_profile_totals(p);
+	uint64_t samples = fah_profile_count(p, "imported_samples");
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	fah_strbuf_adds(&sb, "Imported from a profile of ");
+	fah_text_clean(&sb, fah_profile_meta(p, "imported"));
+	fah_strbuf_adds(&sb, ", whose percentages these are; waiting is in them, as system time.");
+	if (samples)
+		fah_strbuf_addf(&sb, " It took %s sample%s.", fah_num_count(samples).s,
+				plural(samples));
+	else
+		fah_strbuf_adds(&sb,
+				" It does not say how many samples it took: the interval is that "
+				"of one each 10 ms, its default.");
+	say(t, &sb);
+	say_interval(t, totals, charges);
+	say_part(t, totals, "Code outside the folders reported", fah_times_sum(&charges->outside));
+	fah_closing_end(t, p);
+}
+
 void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 		       const struct fah_charges *charges)
 {
@@ -227,6 +251,10 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 	size_t n;
 	const struct fah_process *processes = fah_profile_processes(p, &n);
 
+	if (fah_profile_meta(p, "imported")) {
+		say_imported(t, p, charges);
+		return;
+	}
 	fah_strbuf_addf(&sb, "Clock: %s", n ? fah_clock_words(processes[0].clock) : "unknown");
 	if (totals->rate_asked > 0)
 		fah_strbuf_addf(&sb, "; rate asked %s, reached %s",

@@ -12,6 +12,7 @@
 #include "report/closing.h"
 #include "report/source.h"
 #include "report/text.h"
+#include "report/thin.h"
 #include "report/waits.h"
 
 #include <stddef.h>
@@ -305,12 +306,23 @@ static int cells_of(const struct fah_charges *charges)
 	return CELLS_MAX - 1;
 }
 
+/* Files with at least 1 %, dearest first; how many there are. */
+static size_t worth_showing(const struct fah_charges *charges)
+{
+	size_t n = 0;
+
+	while (n < charges->n_files && charges->wall_s > 0 &&
+	       fah_times_sum(&charges->files[n].times) >= FILE_FLOOR * charges->wall_s)
+		n++;
+	return n;
+}
+
 int fah_report_lines(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
 {
 	const struct fah_totals *totals = fah_profile_totals(p);
-	const struct fah_charges *charges;
+	const struct fah_charges *charges, *all = NULL;
 	struct fah_text t;
-	size_t n = 0;
+	size_t n;
 	int err, end;
 
 	err = fah_profile_charge(p, o->scope ? o->scope : &everything, &charges);
@@ -319,19 +331,22 @@ int fah_report_lines(FILE *out, struct fah_profile *p, const struct fah_report_o
 	fah_text_init(&t, out, o);
 	if (fah_closing_refused(&t, p))
 		fah_text_end(&t);
-	for (size_t i = 0; err == 0 && i < charges->n_files; i++) {
-		/* Dearest first, so the rest is below the floor too. */
-		if (fah_times_sum(&charges->files[i].times) < FILE_FLOOR * totals->wall_s ||
-		    !(totals->wall_s > 0))
-			break;
-		if (n++)
+	n = worth_showing(charges);
+	if (!totals->samples && !(totals->waited_s > 0)) {
+		fah_closing_empty(&t, p);
+	} else if (!n) {
+		err = fah_profile_charge(p, &everything, &all);
+		n = err == 0 ? worth_showing(all) : 0;
+		fah_thin_scope(&t, p, charges, n > 0);
+		charges = all;
+		if (n)
+			fah_text_end(&t);
+	}
+	for (size_t i = 0; err == 0 && i < n; i++) {
+		if (i)
 			fah_text_end(&t);
 		err = put_file(&t, p, &charges->files[i], cells_of(charges));
 	}
-	if (!totals->samples && !(totals->waited_s > 0))
-		fah_closing_empty(&t, p);
-	else if (!n)
-		fah_text_wrap(&t, "No file of the folders reported has 1% of the run's time.");
 	end = fah_text_finish(&t);
 	return err < 0 ? err : end;
 }

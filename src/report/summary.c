@@ -9,14 +9,16 @@
 #include "base/utf8.h"
 #include "core/err.h"
 #include "report/closing.h"
+#include "report/gains.h"
 #include "report/text.h"
+#include "report/thin.h"
 #include "report/traces.h"
 #include "report/tree.h"
 #include "report/waits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define TOP_MAX 10
 #define FLOOR 0.0005 /* of the run: what rounds to 0.1 % */
 #define RULE_MIN 65
 #define NAME_MIN 12 /* columns that a name keeps however narrow the terminal is */
@@ -25,8 +27,6 @@
 #define GAP 4
 
 static const struct fah_scope everything = {.everything = true};
-
-FAH_DEFINE_FREEP(struct fah_tree *, fah_tree_free)
 
 static void put_command(struct fah_text *t, const struct fah_profile *p)
 {
@@ -50,6 +50,9 @@ static void put_totals(struct fah_text *t, const struct fah_profile *p)
 	if (totals->program_rss_bytes)
 		fah_strbuf_addf(&t->line, " using %s of RAM",
 				fah_num_bytes(totals->program_rss_bytes).s);
+	if (totals->unprofiled_s > 0)
+		fah_strbuf_addf(&t->line, " (without profiling about %s)",
+				fah_num_seconds(totals->unprofiled_s).s);
 	fah_text_end(t);
 	if (totals->max_rss_bytes)
 		fah_text_put(t, "Max RSS Memory Usage: %s", fah_num_bytes(totals->max_rss_bytes).s);
@@ -86,7 +89,7 @@ static void put_rule(struct fah_text *t, const char *glyph, int width)
 }
 
 struct top {
-	struct fah_strbuf names[TOP_MAX], places[TOP_MAX]; /* clean */
+	struct fah_strbuf *names, *places; /* clean */
 	const struct fah_function_cost *costs;
 	double wall_s;
 	double collecting; /* share of the wall time; 0: not worth a row */
@@ -121,16 +124,27 @@ static void find_collector(struct top *top, const struct fah_profile *p,
 	top->name_columns = (int)strlen(COLLECTOR);
 }
 
-static void top_init(struct top *top, const struct fah_profile *p,
-		     const struct fah_charges *charges, const struct fah_text *t)
+static double floor_of(const struct fah_report_options *o)
 {
+	return o->floor > 0 ? o->floor : FLOOR;
+}
+
+static int top_init(struct top *top, const struct fah_profile *p, const struct fah_charges *charges,
+		    const struct fah_text *t)
+{
+	size_t most = t->o->top ? t->o->top : FAH_REPORT_TOP;
 	int places = 0, room;
 
 	*top = (struct top){
 		.costs = charges->functions, .wall_s = charges->wall_s, .cost = COST_MIN};
+	if (most > charges->n_functions)
+		most = charges->n_functions;
+	top->names = calloc(most + 1, sizeof(*top->names));
+	top->places = calloc(most + 1, sizeof(*top->places));
+	if (!top->names || !top->places)
+		return FAH_ERR_NOMEM;
 	find_collector(top, p, charges);
-	while (top->n < TOP_MAX && (size_t)top->n < charges->n_functions &&
-	       charges->functions[top->n].share >= FLOOR) {
+	while ((size_t)top->n < most && charges->functions[top->n].share >= floor_of(t->o)) {
 		const struct fah_function *f =
 			fah_profile_function(p, charges->functions[top->n].function);
 		struct fah_strbuf *name = &top->names[top->n], *place = &top->places[top->n];
@@ -157,6 +171,7 @@ static void top_init(struct top *top, const struct fah_profile *p,
 	if (columns(&top->callers) > places)
 		places = columns(&top->callers);
 	top->longest = 4 + top->name_columns + GAP + top->cost + 1 + places;
+	return 0;
 }
 
 static void top_release(struct top *top)
@@ -166,6 +181,8 @@ static void top_release(struct top *top)
 		fah_strbuf_release(&top->places[i]);
 	}
 	fah_strbuf_release(&top->callers);
+	free(top->names);
+	free(top->places);
 }
 
 static void put_row(struct fah_text *t, const struct top *top, const struct fah_strbuf *name,
@@ -205,72 +222,104 @@ static void put_top(struct fah_text *t, struct top *top)
 	}
 }
 
-static void put_profile(struct fah_text *t, const struct fah_profile *p,
-			const struct fah_charges *charges, const struct fah_tree *tree)
-{
-	int rule = RULE_MIN, tree_width = fah_tree_width(tree, t->width);
+struct listed {
+	const struct fah_charges *charges;
+	struct fah_tree *tree;
 	struct top top;
+};
 
-	top_init(&top, p, charges, t);
-	rule = top.longest > rule ? top.longest : rule;
-	rule = tree_width > rule ? tree_width : rule;
-	rule = rule > t->width ? t->width : rule;
+static void listed_release(struct listed *l)
+{
+	fah_tree_free(l->tree);
+	top_release(&l->top);
+}
+
+static int listed_init(struct listed *l, struct fah_profile *p, const struct fah_scope *scope,
+		       const struct fah_text *t)
+{
+	int err = fah_profile_charge(p, scope, &l->charges);
+
+	if (err == 0)
+		err = fah_tree_new(p, l->charges, t->o, floor_of(t->o), &l->tree);
+	return err < 0 ? err : top_init(&l->top, p, l->charges, t);
+}
+
+static int rule_of(const struct listed *l, const struct fah_text *t)
+{
+	int rule = RULE_MIN, tree = fah_tree_width(l->tree, t->width);
+
+	rule = l->top.longest > rule ? l->top.longest : rule;
+	rule = tree > rule ? tree : rule;
+	return rule > t->width ? t->width : rule;
+}
+
+static void put_lists(struct fah_text *t, struct listed *l, int rule)
+{
+	char heading[64];
+
+	snprintf(heading, sizeof(heading), "Top %d Functions by Total Runtime:", l->top.n);
+	put_heading(t, heading);
+	put_rule(t, "-", rule);
+	put_top(t, &l->top);
+	fah_text_end(t);
+	put_heading(t, "Functions by Module:");
+	put_rule(t, "-", rule);
+	fah_tree_print(l->tree, t);
+}
+
+/* all: what is listed where the scope has nothing; NULL: it has. */
+static void put_profile(struct fah_text *t, const struct fah_profile *p, struct listed *l,
+			struct listed *all)
+{
+	int rule = rule_of(all ? all : l, t);
 
 	put_heading(t, "Profile Summary");
 	put_rule(t, "=", rule);
 	fah_text_end(t);
-	if (top.n) {
-		char heading[64];
-
-		snprintf(heading, sizeof(heading), "Top %d Functions by Total Runtime:", top.n);
-		put_heading(t, heading);
-		put_rule(t, "-", rule);
-		put_top(t, &top);
+	if (fah_thin_short(t, p))
 		fah_text_end(t);
-		put_heading(t, "Functions by Module:");
-		put_rule(t, "-", rule);
-		fah_tree_print(tree, t);
-	} else {
-		fah_text_wrap(
-			t, fah_times_sum(&charges->outside) >= FLOOR * charges->wall_s
-				   ? "No function of the folders reported has a share of the "
-				     "run worth listing; code elsewhere has: --detailed shows it."
-				   : "No function of the folders reported has a share of the "
-				     "run worth listing.");
-	}
+	if (all)
+		fah_thin_scope(t, p, l->charges, all->top.n > 0);
+	if (all && all->top.n)
+		fah_text_end(t);
+	if (!all || all->top.n)
+		put_lists(t, all ? all : l, rule);
 	fah_text_end(t);
 	fah_text_end(t);
 	put_rule(t, "=", rule);
 	fah_text_end(t);
-	top_release(&top);
 }
 
 int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
 {
-	_cleanup_(fah_tree_freep) struct fah_tree *tree = NULL;
+	_cleanup_(listed_release) struct listed inside = {0}, all = {0};
 	const struct fah_totals *totals = fah_profile_totals(p);
-	const struct fah_charges *charges;
 	struct fah_text t;
-	int err;
+	int err, end;
 
-	err = fah_profile_charge(p, o->scope ? o->scope : &everything, &charges);
-	if (err == 0)
-		err = fah_tree_new(p, charges, o, FLOOR, &tree);
-	if (err < 0)
-		return err;
 	fah_text_init(&t, out, o);
+	err = listed_init(&inside, p, o->scope ? o->scope : &everything, &t);
+	if (err == 0 && !inside.top.n)
+		err = listed_init(&all, p, &everything, &t);
+	if (err < 0) {
+		fah_text_finish(&t);
+		return err;
+	}
 	put_command(&t, p);
 	if (fah_closing_refused(&t, p))
 		fah_text_end(&t);
 	put_totals(&t, p);
 	if (totals->samples || totals->waited_s > 0) {
-		put_profile(&t, p, charges, tree);
-		if (o->trace)
-			err = fah_traces_print(&t, p, charges);
-		fah_closing_words(&t, p, charges);
+		put_profile(&t, p, &inside, inside.top.n ? NULL : &all);
+		fah_bottleneck_say(&t, p, inside.charges);
+		err = fah_gains_print(&t, p, inside.top.n ? inside.charges : all.charges);
+		if (err == 0 && o->trace)
+			err = fah_traces_print(&t, p, inside.charges);
+		fah_closing_words(&t, p, inside.charges);
 	} else {
 		fah_closing_empty(&t, p);
 		fah_closing_end(&t, p);
 	}
-	return err < 0 ? err : fah_text_finish(&t);
+	end = fah_text_finish(&t);
+	return err < 0 ? err : end;
 }

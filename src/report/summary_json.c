@@ -1,0 +1,191 @@
+/*
+ * summary_json.c - the numbers of the summary for programs: the run, its functions and lines, the
+ * bottleneck and what faster lines would gain.
+ */
+#include "report/summary.h"
+
+#include "base/json.h"
+#include "capture/words.h"
+#include "core/err.h"
+#include "model/gains.h"
+
+#include <stdint.h>
+
+#define LINES_FLOOR 0.0005
+
+static void put_number(struct fah_json *j, const char *key, double v)
+{
+	fah_json_key(j, key);
+	fah_json_double(j, v);
+}
+
+static void put_count(struct fah_json *j, const char *key, uint64_t v)
+{
+	fah_json_key(j, key);
+	fah_json_u64(j, v);
+}
+
+static void put_text(struct fah_json *j, const char *key, const char *text)
+{
+	fah_json_key(j, key);
+	fah_json_str(j, text);
+}
+
+static void put_times(struct fah_json *j, const struct fah_times *t)
+{
+	fah_json_key(j, "seconds");
+	fah_json_begin_object(j);
+	put_number(j, "python", t->python);
+	put_number(j, "native", t->native);
+	put_number(j, "system", t->system);
+	put_number(j, "waiting", t->waiting);
+	fah_json_end_object(j);
+}
+
+static void put_totals(struct fah_json *j, const struct fah_totals *t)
+{
+	put_number(j, "program_s", t->program_s);
+	fah_json_key(j, "without_profiling_s");
+	if (t->unprofiled_s > 0)
+		fah_json_double(j, t->unprofiled_s);
+	else
+		fah_json_null(j);
+	put_number(j, "wall_s", t->wall_s);
+	put_number(j, "cpu_s", t->cpu_s);
+	put_number(j, "waited_s", t->waited_s);
+	put_number(j, "no_core_s", t->ready_s);
+	put_count(j, "max_rss_bytes", t->max_rss_bytes);
+	put_count(j, "samples", t->samples);
+	put_count(j, "drops", t->drops);
+	put_number(j, "interval_points", t->interval_points);
+	fah_json_key(j, "complete");
+	fah_json_bool(j, t->complete);
+}
+
+static void put_parts(struct fah_json *j, const struct fah_parts *parts)
+{
+	fah_json_key(j, "parts_s");
+	fah_json_begin_object(j);
+	put_number(j, "inside", parts->inside);
+	put_number(j, "outside", parts->outside);
+	put_number(j, "no_python", parts->no_python);
+	put_number(j, "no_core", parts->no_core);
+	put_number(j, "unknown", parts->unknown);
+	put_number(j, "unsampled", parts->unsampled);
+	fah_json_end_object(j);
+}
+
+static void put_function(struct fah_json *j, const struct fah_profile *p,
+			 const struct fah_function_cost *cost)
+{
+	const struct fah_function *f = fah_profile_function(p, cost->function);
+
+	fah_json_begin_object(j);
+	put_text(j, "name", f->name);
+	put_text(j, "file", f->file);
+	put_count(j, "line", f->first_line);
+	put_number(j, "share", cost->share);
+	put_number(j, "interval", cost->interval);
+	put_times(j, &cost->times);
+	put_count(j, "samples", cost->samples);
+	fah_json_end_object(j);
+}
+
+static void put_functions(struct fah_json *j, const struct fah_profile *p,
+			  const struct fah_charges *charges, const struct fah_report_options *o)
+{
+	fah_json_key(j, "functions");
+	fah_json_begin_array(j);
+	for (size_t i = 0; i < charges->n_functions && (!o->top || i < o->top); i++)
+		if (charges->functions[i].share >= o->floor)
+			put_function(j, p, &charges->functions[i]);
+	fah_json_end_array(j);
+}
+
+static void put_lines(struct fah_json *j, const struct fah_profile *p,
+		      const struct fah_gains *gains)
+{
+	put_number(j, "cores_used", gains->cores);
+	fah_json_key(j, "lines");
+	fah_json_begin_array(j);
+	for (size_t i = 0; i < gains->n; i++) {
+		const struct fah_gain *g = &gains->lines[i];
+
+		fah_json_begin_object(j);
+		put_text(j, "file", g->file->abspath);
+		put_count(j, "line", g->line->line);
+		put_text(j, "function", fah_profile_function(p, g->line->function)->name);
+		put_number(j, "share", g->share);
+		put_number(j, "interval", g->interval);
+		put_times(j, &g->line->times);
+		put_number(j, "run_without_s", g->without_s);
+		put_number(j, "run_with_half_s", g->half_s);
+		fah_json_end_object(j);
+	}
+	fah_json_end_array(j);
+}
+
+static void put_bottleneck(struct fah_json *j, const struct fah_profile *p,
+			   const struct fah_bottleneck *b)
+{
+	static const char *const kinds[] = {
+		[FAH_BOTTLENECK_NONE] = "none",		  [FAH_BOTTLENECK_FUNCTION] = "function",
+		[FAH_BOTTLENECK_SPREAD] = "spread",	  [FAH_BOTTLENECK_OUTSIDE] = "outside",
+		[FAH_BOTTLENECK_NO_PYTHON] = "no python", [FAH_BOTTLENECK_NO_CORE] = "no core",
+		[FAH_BOTTLENECK_UNKNOWN] = "unknown",
+	};
+	static const char *const doing[] = {[FAH_DOING_PYTHON] = "python",
+					    [FAH_DOING_NATIVE] = "native",
+					    [FAH_DOING_SYSTEM] = "system",
+					    [FAH_DOING_WAITING] = "waiting"};
+
+	fah_json_key(j, "bottleneck");
+	fah_json_begin_object(j);
+	put_text(j, "kind", kinds[b->kind]);
+	put_number(j, "share", b->share);
+	if (b->function) {
+		put_text(j, "function", fah_profile_function(p, b->function->function)->name);
+		put_text(j, "file", fah_profile_function(p, b->function->function)->file);
+		put_number(j, "interval", b->function->interval);
+		put_text(j, "doing", doing[b->doing]);
+		put_number(j, "doing_share", b->doing_share);
+		if (b->doing == FAH_DOING_WAITING)
+			put_text(j, "reason", fah_wait_words(b->reason));
+		if (b->line) {
+			put_count(j, "line", b->line->line);
+			put_number(j, "line_share", b->line_share);
+		}
+		put_text(j, "rival",
+			 b->rival ? fah_profile_function(p, b->rival->function)->name : NULL);
+	}
+	fah_json_end_object(j);
+}
+
+int fah_report_summary_json(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
+{
+	static const struct fah_scope everything = {.everything = true};
+	const struct fah_charges *charges;
+	const struct fah_gains *gains;
+	struct fah_bottleneck b;
+	struct fah_parts parts;
+	struct fah_json j;
+	int err = fah_profile_charge(p, o->scope ? o->scope : &everything, &charges);
+
+	if (err == 0)
+		err = fah_profile_gains(p, charges, SIZE_MAX, LINES_FLOOR, &gains);
+	if (err < 0)
+		return err;
+	fah_profile_parts(p, charges, &parts);
+	fah_profile_bottleneck(p, charges, &b);
+	fah_json_init(&j, out);
+	fah_json_begin_object(&j);
+	put_text(&j, "command", o->command ? o->command : fah_profile_meta(p, "command"));
+	put_text(&j, "root", o->root);
+	put_totals(&j, fah_profile_totals(p));
+	put_parts(&j, &parts);
+	put_bottleneck(&j, p, &b);
+	put_functions(&j, p, charges, o);
+	put_lines(&j, p, gains);
+	fah_json_end_object(&j);
+	return fah_json_finish(&j);
+}
