@@ -309,6 +309,7 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		"detailed", job->detailed ? "yes" : NULL,
 		"duration", job->settings.seconds ? "absolute" : NULL,
 		"venv", venv ? venv : "",
+		"trace", job->no_trace ? "no" : NULL,
 		"git_commit", fah_strbuf_str(&job->git.commit),
 		"git_branch", fah_strbuf_str(&job->git.branch),
 		"git_dirty", fah_strbuf_str(&job->git.dirty),
@@ -354,10 +355,9 @@ static int profile_once(struct job *job, struct fah_runfolder *folder, bool quie
 		fah_runfolder_remove(folder);
 		return status;
 	}
-	fah_profile_report(folder, &result,
-			   &(struct fah_profile_shown){.quiet = quiet,
-						       .trace = !job->no_trace,
-						       .output_file = job->output_file});
+	fah_profile_report(
+		folder, &result,
+		&(struct fah_profile_shown){.quiet = quiet, .output_file = job->output_file});
 	return fah_invoke_status(result.wait_status);
 }
 

@@ -112,7 +112,6 @@ static int show_one(const struct wanted *w)
 	if (err < 0)
 		return fah_fail_err(err, "summarize: %s", w->argument);
 	o = shown.report;
-	o.trace = true;
 	complete(&o, w);
 	err = w->json ? fah_report_summary_json(stdout, opened.profile, &o)
 		      : fah_report_summary(stdout, opened.profile, &o);

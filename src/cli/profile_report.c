@@ -71,7 +71,6 @@ static int report(const struct fah_runfolder *folder, const struct fah_profile_s
 	if (err < 0)
 		return err;
 	o = shown.report;
-	o.trace = how->trace;
 	o.utf8 = true; /* files are UTF-8 */
 	err = write_file(folder, "profile_summary.txt", fah_report_summary, p, &o);
 	err_lines = write_file(folder, "profile_results.txt", fah_report_lines, p, &o);

@@ -7,7 +7,6 @@
 
 struct fah_profile_shown {
 	bool quiet;
-	bool trace;		 /* with the Stack Trace Summary */
 	const char *output_file; /* summary and lines in one go there too; "-": stdout; NULL: no */
 };
 

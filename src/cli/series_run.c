@@ -111,6 +111,8 @@ int fah_series_run(uint32_t n, const struct fah_runfolder *folder, bool quiet,
 		status = make_folder(&run, folder, i, n);
 		if (status)
 			break;
+		if (!quiet && isatty(STDERR_FILENO))
+			fprintf(stderr, "fixingahole: run %u of %u\n", i, n);
 		status = run_apart(once, ctx, &run);
 		whole += !status;
 		if (status && !quiet)

@@ -4,12 +4,13 @@
 #include "base/file.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 int fah_shown_init(struct fah_shown *s, const struct fah_profile *p, const char *capture)
 {
 	int folder = (int)(fah_basename(capture) - capture);
-	const char *name;
+	const char *name, *trace = fah_profile_meta(p, "trace");
 	int err = fah_run_scope_init(&s->scope, p);
 
 	if (err < 0)
@@ -18,6 +19,7 @@ int fah_shown_init(struct fah_shown *s, const struct fah_profile *p, const char 
 	s->report.root = fah_profile_meta(p, "root");
 	s->report.scope = &s->scope.scope;
 	s->report.seconds = fah_profile_meta(p, "duration") != NULL;
+	s->report.trace = !trace || strcmp(trace, "no") != 0;
 	s->report.copy_of[0] =
 		fah_profile_meta(p, "code") ? "<string>" : fah_profile_meta(p, "file");
 	s->report.copy_of[1] = fah_profile_meta(p, "script");

@@ -185,6 +185,7 @@ static void add_about(struct fah_writer *w, const struct fah_json_value *json)
 	char text[32];
 
 	fah_writer_meta(w, "imported", "scalene");
+	fah_writer_meta(w, "trace", "no"); /* lines have no callers here */
 	fah_strbuf_adds(&command, "scalene");
 	add_arguments(&command, fah_json_get(json, "args"));
 	fah_writer_meta(w, "command", fah_strbuf_str(&command));

@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#define CELL "/cell "
+#define CELL_NAME "/cell "
 #define NOTEBOOK ".ipynb"
 
 uint32_t fah_cell_number(const char *path, size_t *ret_len)
@@ -21,10 +21,11 @@ uint32_t fah_cell_number(const char *path, size_t *ret_len)
 	const char *at = strrchr(path, '/'), *digit;
 	uint32_t number = 0;
 
-	if (!at || strncmp(at, CELL, strlen(CELL)) != 0 || (size_t)(at - path) < strlen(NOTEBOOK) ||
+	if (!at || strncmp(at, CELL_NAME, strlen(CELL_NAME)) != 0 ||
+	    (size_t)(at - path) < strlen(NOTEBOOK) ||
 	    memcmp(at - strlen(NOTEBOOK), NOTEBOOK, strlen(NOTEBOOK)) != 0)
 		return 0;
-	for (digit = at + strlen(CELL); *digit >= '0' && *digit <= '9' && number < 100000000;)
+	for (digit = at + strlen(CELL_NAME); *digit >= '0' && *digit <= '9' && number < 100000000;)
 		number = number * 10 + (uint32_t)(*digit++ - '0');
 	if (*digit)
 		return 0;
@@ -69,6 +70,7 @@ const char *fah_profile_cell(const struct fah_profile *p, const char *path)
 enum side {
 	PROGRAM,
 	RUNNER, /* our runner, or called by it and in no cell */
+	CELL,	/* in one, or called by one */
 };
 
 /* A cell itself is called by nobody: what stands below it, up to another call of it, is what %%time
@@ -78,47 +80,65 @@ static bool is_start(const struct fah_profile *p, const struct fah_node *node)
 	return !strcmp(p->functions[node->function].name, "<module>");
 }
 
-static void cut_stacks(struct fah_profile *p, const bool *is_cell, const bool *is_runner,
-		       uint8_t *side, uint32_t runner)
+static void cut_stacks(struct fah_profile *p, const uint8_t *of, uint8_t *side, uint32_t runner)
 {
 	for (uint32_t i = 1; i < p->n_nodes; i++) {
 		struct fah_node *node = &p->nodes[i];
+		uint8_t below = side[node->parent];
 
-		if (is_cell[node->function] &&
-		    (side[node->parent] == RUNNER || is_start(p, node))) {
-			node->parent = 0; /* and it is the program's again */
-		} else if (side[node->parent] == RUNNER || is_runner[node->function]) {
-			side[i] = RUNNER;
+		side[i] = of[node->function] == CELL || below == CELL ? CELL
+			  : of[node->function] == RUNNER	      ? RUNNER
+								      : below;
+		if (side[i] == RUNNER)
 			*node = (struct fah_node){.parent = 0, .function = runner};
-		}
+		else if (of[node->function] == CELL && (below == RUNNER || is_start(p, node)))
+			node->parent = 0;
 	}
+}
+
+/* Which functions are whose. One of the runner's that no cell calls, to stand for all it does; 0:
+ * it has none. */
+static uint32_t tell_apart(const struct fah_profile *p, const char *path, uint8_t *of)
+{
+	const char *slash = strrchr(path, '/');
+	size_t folder = slash ? (size_t)(slash + 1 - path) : strlen(path);
+	uint32_t runner = 0;
+
+	for (uint32_t i = 1; i < p->n_functions; i++) {
+		const char *file = p->functions[i].file;
+
+		if (!fah_is_python(p, i))
+			continue;
+		if (!strncmp(file, path, folder)) /* its other files too */
+			of[i] = RUNNER;
+		else if (fah_cell_number(file, NULL))
+			of[i] = CELL;
+		if (!runner && !strcmp(file, path))
+			runner = i;
+	}
+	return runner;
 }
 
 int fah_cells_apply(struct fah_profile *p)
 {
 	const char *path = fah_profile_meta(p, "runner");
-	_cleanup_(fah_freep) bool *is_cell = NULL, *is_runner = NULL;
-	_cleanup_(fah_freep) uint8_t *side = NULL;
-	uint32_t runner = 0;
+	_cleanup_(fah_freep) uint8_t *of = NULL, *side = NULL;
+	uint32_t runner;
 
-	if (!path)
+	if (!path || !*path)
 		return 0;
-	is_cell = calloc(p->n_functions, sizeof(*is_cell));
-	is_runner = calloc(p->n_functions, sizeof(*is_runner));
+	of = calloc(p->n_functions, sizeof(*of));
 	side = calloc(p->n_nodes, sizeof(*side));
-	if (!is_cell || !is_runner || !side)
+	if (!of || !side)
 		return FAH_ERR_NOMEM;
-	for (uint32_t i = 1; i < p->n_functions; i++) {
-		is_cell[i] = fah_is_python(p, i) && fah_cell_number(p->functions[i].file, NULL);
-		is_runner[i] = fah_is_python(p, i) && !strcmp(p->functions[i].file, path);
-		if (is_runner[i] && !runner)
-			runner = i;
-	}
+	runner = tell_apart(p, path, of);
 	if (!runner)
 		return 0;
+	cut_stacks(p, of, side, runner);
+	for (uint32_t i = 1; i < p->n_functions; i++)
+		if (of[i] == RUNNER) /* the cell's line pays for it, whatever the scope */
+			p->functions[i].kind = FAH_FUNCTION_NATIVE;
 	p->functions[runner].name = "<notebook runner>";
 	p->functions[runner].first_line = 0;
-	cut_stacks(p, is_cell, is_runner, side, runner);
-	p->functions[runner].kind = FAH_FUNCTION_NATIVE;
 	return 0;
 }

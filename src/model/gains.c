@@ -169,11 +169,12 @@ void fah_profile_bottleneck(const struct fah_profile *p, const struct fah_charge
 		enum fah_bottleneck_kind kind;
 	} others[] = {{parts.outside, FAH_BOTTLENECK_OUTSIDE},
 		      {parts.no_python + parts.unsampled, FAH_BOTTLENECK_NO_PYTHON},
-		      {parts.no_core, FAH_BOTTLENECK_NO_CORE},
+		      {p->totals.ready_s, FAH_BOTTLENECK_NO_CORE},
 		      {parts.unknown, FAH_BOTTLENECK_UNKNOWN}};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (others[i].seconds / wall > ret->share && others[i].seconds >= SPREAD * wall)
-			*ret = (struct fah_bottleneck){.kind = others[i].kind,
-						       .share = others[i].seconds / wall};
+		if (others[i].seconds / wall > ret->share && others[i].seconds >= SPREAD * wall) {
+			ret->kind = others[i].kind;
+			ret->share = others[i].seconds / wall;
+		}
 }

@@ -45,7 +45,7 @@ enum fah_bottleneck_kind {
 	FAH_BOTTLENECK_SPREAD, /* the dearest function has less than a tenth */
 	FAH_BOTTLENECK_OUTSIDE,
 	FAH_BOTTLENECK_NO_PYTHON,
-	FAH_BOTTLENECK_NO_CORE,
+	FAH_BOTTLENECK_NO_CORE, /* wanted in more of the run than the dearest function has */
 	FAH_BOTTLENECK_UNKNOWN,
 };
 
@@ -53,14 +53,13 @@ enum fah_doing { FAH_DOING_PYTHON, FAH_DOING_NATIVE, FAH_DOING_SYSTEM, FAH_DOING
 
 struct fah_bottleneck {
 	enum fah_bottleneck_kind kind;
-	double share; /* of the run */
-	/* Of FUNCTION and SPREAD: */
-	const struct fah_function_cost *function;
-	enum fah_doing doing;		  /* what it mostly does, */
-	double doing_share;		  /* and how much of its own time that is */
-	uint32_t reason;		  /* enum fah_wait, where it mostly waits */
-	const struct fah_line_cost *line; /* its dearest; NULL: not known */
-	double line_share;		  /* of the run */
+	double share;				  /* of the run */
+	const struct fah_function_cost *function; /* the dearest, whatever the kind; NULL: none */
+	enum fah_doing doing;			  /* what it mostly does, */
+	double doing_share;			  /* and how much of its own time that is */
+	uint32_t reason;			  /* enum fah_wait, where it mostly waits */
+	const struct fah_line_cost *line;	  /* its dearest; NULL: not known */
+	double line_share;			  /* of the run */
 	/* The next dearest function where the samples do not tell which of the two has more; NULL.
 	 */
 	const struct fah_function_cost *rival;

@@ -266,7 +266,7 @@ static void take(struct fah_stat *stat, double *m2, size_t n, double x)
 	*m2 += apart * (x - stat->mean);
 	stat->min = n == 1 || x < stat->min ? x : stat->min;
 	stat->max = n == 1 || x > stat->max ? x : stat->max;
-	stat->sd = n > 1 ? sqrt(*m2 / (double)(n - 1)) : 0;
+	stat->sd = n > 1 ? sqrt(*m2 / (double)(n - 1)) : NAN;
 }
 
 static void make_walls(struct fah_stats *s)

@@ -12,7 +12,7 @@
 #include "model/profile.h"
 
 struct fah_stat {
-	double mean, sd, min, max; /* sd: of the sample, n - 1; 0 where there is one */
+	double mean, sd, min, max; /* sd: of the sample, n - 1; NAN where there is one */
 };
 
 struct fah_stats_function {

@@ -88,7 +88,7 @@ void fah_bottleneck_say(struct fah_text *t, const struct fah_profile *p,
 					     "and end, or threads and children without Python",
 		[FAH_BOTTLENECK_NO_CORE] = "want of a core: the program was ready to run and other "
 					   "work had the machine",
-		[FAH_BOTTLENECK_UNKNOWN] = "waiting in no known line",
+		[FAH_BOTTLENECK_UNKNOWN] = "waiting or want of a core, in no known line",
 	};
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 	struct fah_bottleneck b;
@@ -110,8 +110,14 @@ void fah_bottleneck_say(struct fah_text *t, const struct fah_profile *p,
 		add_evidence(t, &sb, p, &b);
 		break;
 	default:
-		fah_strbuf_addf(&sb, "Bottleneck: %s; it has %s of the run.", others[b.kind],
+		fah_strbuf_addf(&sb, "Bottleneck: %s, in %s of the run.", others[b.kind],
 				fah_share_text(b.share, 1).s);
+		if (b.function) {
+			fah_strbuf_adds(&sb, " In the program itself ");
+			add_function(&sb, p, b.function->function);
+			fah_strbuf_addf(&sb, " has most, %s.",
+					fah_share_text(b.function->share, 1).s);
+		}
 	}
 	t->failed |= sb.failed;
 	fah_text_wrap(t, fah_strbuf_str(&sb));

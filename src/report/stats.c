@@ -6,8 +6,7 @@
 #include "base/utf8.h"
 #include "report/text.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #define FLOOR 0.0005 /* of the run: what rounds to 0.1 % */
@@ -20,6 +19,16 @@
 static const char *plural(size_t n)
 {
 	return n == 1 ? "" : "s";
+}
+
+/* "0.043"; one run has none. */
+static struct fah_num deviation(const struct fah_stat *s)
+{
+	struct fah_num n = {"-"};
+
+	if (!isnan(s->sd))
+		snprintf(n.s, sizeof(n.s), "%.3f", s->sd);
+	return n;
 }
 
 static void put_program(struct fah_text *t, const struct fah_stats_program *program)
@@ -42,9 +51,9 @@ static void put_program(struct fah_text *t, const struct fah_stats_program *prog
 	fah_text_end(t);
 	if (!program->n)
 		return;
-	fah_text_put(t, "Total Wall Time: %.3f %s %.3f seconds (%.3f to %.3f)",
-		     program->wall_s.mean, t->g->plus_minus, program->wall_s.sd,
-		     program->wall_s.min, program->wall_s.max);
+	fah_text_put(t, "Total Wall Time: %.3f %s %s seconds (%.3f to %.3f)", program->wall_s.mean,
+		     t->g->plus_minus, deviation(&program->wall_s).s, program->wall_s.min,
+		     program->wall_s.max);
 	fah_text_end(t);
 }
 
@@ -88,8 +97,9 @@ static void put_row(struct fah_text *t, const struct fah_stats_function *f, size
 	fah_utf8_pad_left(&t->line, fah_strbuf_str(&cut), cut.len, (size_t)columns);
 	snprintf(share, sizeof(share), "%7s", fah_share_text(f->share.mean, 1).s);
 	fah_text_paint(t, fah_text_heat(f->share.mean), share);
-	fah_strbuf_addf(&t->line, " %8.3f %s %6.3f %8.3f %8.3f %3zu", f->seconds.mean,
-			t->g->plus_minus, f->seconds.sd, f->seconds.min, f->seconds.max, f->n);
+	fah_strbuf_addf(&t->line, " %8.3f %s %6s %8.3f %8.3f %3zu", f->seconds.mean,
+			t->g->plus_minus, deviation(&f->seconds).s, f->seconds.min, f->seconds.max,
+			f->n);
 	add_place(&place, f);
 	if (room > NAME_MIN) {
 		fah_strbuf_addc(&t->line, ' ');

@@ -42,18 +42,20 @@ static void put_command(struct fah_text *t, const struct fah_profile *p)
 static void put_totals(struct fah_text *t, const struct fah_profile *p)
 {
 	const struct fah_totals *totals = fah_profile_totals(p);
+	struct fah_strbuf finished = FAH_STRBUF_INIT;
 	uint64_t largest = 0;
 	size_t n;
 	const struct fah_process *processes = fah_profile_processes(p, &n);
 
-	fah_strbuf_addf(&t->line, "Finished in %s", fah_num_seconds(totals->program_s).s);
+	fah_strbuf_addf(&finished, "Finished in %s", fah_num_seconds(totals->program_s).s);
 	if (totals->program_rss_bytes)
-		fah_strbuf_addf(&t->line, " using %s of RAM",
+		fah_strbuf_addf(&finished, " using %s of RAM",
 				fah_num_bytes(totals->program_rss_bytes).s);
 	if (totals->unprofiled_s > 0)
-		fah_strbuf_addf(&t->line, " (without profiling about %s)",
-				fah_num_seconds(totals->unprofiled_s).s);
-	fah_text_end(t);
+		fah_strbuf_addf(&finished, " (about %.3f without profiling)", totals->unprofiled_s);
+	t->failed |= finished.failed;
+	fah_text_wrap(t, fah_strbuf_str(&finished));
+	fah_strbuf_release(&finished);
 	if (totals->max_rss_bytes)
 		fah_text_put(t, "Max RSS Memory Usage: %s", fah_num_bytes(totals->max_rss_bytes).s);
 	fah_text_put(t, "Total Wall Time: %s", fah_num_seconds(totals->wall_s).s);

@@ -41,8 +41,8 @@ void fah_thin_scope(struct fah_text *t, const struct fah_profile *p,
 	} said[] = {{parts.outside, "was in code outside the folders reported"},
 		    {parts.no_python, "in no Python code (the interpreter's start and end, threads "
 				      "and children without Python)"},
-		    {parts.unknown, "waiting in no known line"},
-		    {parts.no_core, "without a core"},
+		    {parts.unknown, "waiting or without a core, in no known line"},
+		    {parts.no_core, "without a core, as the kernel counts it"},
 		    {parts.unsampled, "in threads without a sample"}};
 
 	fah_strbuf_adds(&sb,

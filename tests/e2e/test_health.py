@@ -144,7 +144,7 @@ def test_default_budget(program, some_python, tmp_path):
     # a rate that was asked for is kept
     result, it = taken(["--rate", "250"], 4)
     assert "lowered" not in result.out, result.out
-    assert within(it, 2e9, 4e9) > 350
+    assert within(it, 2e9, 4e9) > 300
 
 
 def test_budget_that_is_none(program, local_python, tmp_path):

@@ -15,12 +15,12 @@ WORK = """
 import pathlib, sys, time
 
 def steady():
-    end = time.thread_time() + 0.12
+    end = time.thread_time() + 0.08
     while time.thread_time() < end:
         pass
 
 def rest():
-    end = time.thread_time() + 0.06
+    end = time.thread_time() + 0.04
     while time.thread_time() < end:
         pass
 
@@ -52,16 +52,20 @@ def by_name(program):
     return {function["name"]: function for function in program["functions"]}
 
 
+def repository(folder):
+    (folder / "work.py").write_text("# not yet\n")
+    git(folder, "init", "-q", "-b", "topic")
+    git(folder, "add", "work.py")
+    git(folder, "commit", "-q", "-m", "first")
+
+
 def git(folder, *args):
     identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
     subprocess.run(["git", "-C", str(folder)] + identity + list(args), check=True, timeout=60)
 
 
 def test_a_series(program, some_python, tmp_path):
-    (tmp_path / "work.py").write_text("# not yet\n")
-    git(tmp_path, "init", "-q", "-b", "topic")
-    git(tmp_path, "add", "work.py")
-    git(tmp_path, "commit", "-q", "-m", "first")
+    repository(tmp_path)
     index = (tmp_path / ".git" / "index").read_bytes()
     result = series(some_python, tmp_path, ["-r", "3"])
     assert result.status == 0 and result.stderr == b"", result
@@ -81,7 +85,8 @@ def test_a_series(program, some_python, tmp_path):
         }
     (it,) = stats_of(result.folder)["programs"]
     commit = subprocess.check_output(["git", "-C", str(tmp_path), "rev-parse", "HEAD"], text=True)
-    assert it["git"] == {"commit": commit.strip(), "branch": "topic", "dirty_files": ["work.py"]}
+    known = {"commit": commit.strip(), "branch": "topic", "dirty_files": ["work.py"]}
+    assert it["git"] == (known if not some_python.foreign else None), it
     assert (tmp_path / ".git" / "index").read_bytes() == index
     assert it["n"] == 3 and [r["status"] for r in it["runs"]] == [0, 0, 0]
     assert it["python"] == ".".join(map(str, some_python.version))
@@ -105,14 +110,16 @@ def test_a_series(program, some_python, tmp_path):
 
 
 def test_the_first_failure_ends_it(program, system_python, tmp_path):
-    result = series(system_python, tmp_path, ["--repeat", "5"], fails_at=1)
+    repository(tmp_path)
+    nowhere = {"PATH": "/nonexistent"}
+    result = series(system_python, tmp_path, ["--repeat", "5"], fails_at=1, env=nowhere)
     assert result.status == 3, result
     assert result.out.startswith("run 0\nrun 1\nStatistics of 1 run: "), result
     assert result.err.count("\n") == 1 and "run 2 of 5 ended with status 3" in result.err, result
     assert not (result.folder / "run_3").exists()
     (it,) = stats_of(result.folder)["programs"]
     assert it["n"] == 1 and it["runs"][1]["left_out"] == "failed"
-    assert it["git"] is None
+    assert it["git"] is None, "a repository, but no git to ask"
 
     shutil.rmtree(tmp_path / "performance")
     (tmp_path / "count").unlink()
@@ -121,17 +128,11 @@ def test_the_first_failure_ends_it(program, system_python, tmp_path):
     assert not (result.folder / "function_stats.json").exists()
 
 
-def test_without_git(program, system_python, tmp_path):
-    result = series(system_python, tmp_path, ["-r", "2"], env={"PATH": "/nonexistent"})
-    assert result.status == 0 and stats_of(result.folder)["programs"][0]["git"] is None, result
-
-
 def test_a_summary_again(program, some_python, tmp_path):
     result = series(some_python, tmp_path, [])
     kept = (result.folder / "profile_summary.txt").read_text()
-    assert "\nBottleneck: steady (work.py:4) has " in kept, kept
     assert "Without a line's time, or with half of it, it would take:" in kept, kept
-    assert " (without profiling about " in kept.splitlines()[2], kept
+    assert kept.splitlines()[2].endswith(" without profiling)"), kept
     printed = result.out[len("run 0\n") :]
     for capture in (result.folder, result.folder / "profile.fah"):
         again = summarize(capture, cwd=tmp_path)
@@ -142,7 +143,13 @@ def test_a_summary_again(program, some_python, tmp_path):
     few = summarize(result.folder, "-t", "99", cwd=tmp_path).out
     assert "Functions by Total Runtime" not in few and "worth listing" in few, few
     numbers = json.loads(summarize(result.folder, "--json", cwd=tmp_path).out)
-    assert numbers["bottleneck"]["function"] == "steady"
+    # a busy machine may make waiting for it the bottleneck: the sentence says what the numbers say
+    bottleneck = numbers["bottleneck"]
+    (said,) = [row for row in kept.splitlines() if "ottleneck: " in row]
+    share = "%.1f%%" % (100 * bottleneck["share"])
+    assert share in kept[kept.index(said) :].split("\n\n")[0], (said, bottleneck)
+    if bottleneck["kind"] == "function":
+        assert said.startswith("Bottleneck: %s (work.py:" % bottleneck["function"]), said
     assert 0 < numbers["without_profiling_s"] <= numbers["program_s"] <= numbers["wall_s"]
     line = numbers["lines"][0]
     assert line["run_without_s"] == pytest.approx(numbers["wall_s"] * (1 - line["share"]))
@@ -182,7 +189,7 @@ def test_scalene(program, tmp_path):
 
 def test_little_to_show_says_why(program, system_python, tmp_path):
     code = "sum(i * i for i in range(300))"
-    args = ["--module", "timeit", "-n", "20000", code]
+    args = ["--module", "timeit", "-n", "5000", "-r", "1", code]
     result = profile(system_python, args, tmp_path, options=[], hz=500)
     assert result.status == 0, result
     assert "Nothing of the folders reported" in result.out, result

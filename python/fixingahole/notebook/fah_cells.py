@@ -1,6 +1,7 @@
 """A notebook's code cells, and the module that they run in."""
 
 import builtins
+import collections
 import io
 import json
 import linecache
@@ -32,6 +33,21 @@ class Cell:
 def lines_of(text):
     """As the compiler counts them: a form feed ends none. With their ends."""
     return io.StringIO(text).readlines()
+
+
+class Kept:
+    """Code of cells, kept so that no other gets its address.
+
+    IPython compiles each statement for itself and drops it: the next has the same address and the same
+    names, and the profiler, which knows code by those, took it for the one before, with its lines.
+    """
+
+    def __init__(self):
+        self.codes = collections.deque(maxlen=10000)  # a magic in a loop compiles each time
+
+    def keep(self, code):
+        self.codes.append(code)
+        return code
 
 
 def joined(text):

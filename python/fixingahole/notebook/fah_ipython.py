@@ -5,6 +5,7 @@ What is changed of it: code is compiled with the names and lines of its cell, al
 """
 
 import ast
+import atexit
 import os
 import sys
 
@@ -25,6 +26,7 @@ class Place:
 
     def __init__(self, cells):
         self.names = {cell.name for cell in cells}
+        self.kept = fah_cells.Kept()
         self.cell = None
         self.offset = None  # None: the text is no part of the cell
 
@@ -70,7 +72,8 @@ def make_compiler(base, place):
                 if found:
                     filename, offset = found
                     ast.increment_lineno(source, offset)
-            return base.__call__(self, source, filename, symbol, *rest, **named)
+            code = base.__call__(self, source, filename, symbol, *rest, **named)
+            return place.kept.keep(code) if filename in place.names else code
 
     return Compiler
 
@@ -127,11 +130,13 @@ class Shell:
         from IPython.core.profiledir import ProfileDir
         from IPython.core.release import version_info
         from traitlets.config import Config
+        import tempfile
 
         self.interrupted = False
         self.place = Place(cells)
         self.loop = fah_await.Loop(cells)
-        self.folder = temporary_folder()
+        self.folder = tempfile.mkdtemp(prefix="ipython-")
+        self.owner = os.getpid()  # a fork that ends leaves the folder
         config = Config()
         config.HistoryManager.enabled = False
         if not sys.stdout.isatty():
@@ -146,6 +151,8 @@ class Shell:
         )
         self.shell.compile = compiler()
         self.shell.loop_runner = self.loop.run
+        # It would empty the cells' module, which Python does anyway, and save a history.
+        atexit.unregister(self.shell.atexit_operations)
         inline_plots()
 
     @property
@@ -165,19 +172,10 @@ class Shell:
 
     def close(self):
         self.loop.close()
+        if os.getpid() == self.owner:
+            import shutil
 
-
-def temporary_folder():
-    import atexit
-    import shutil
-    import tempfile
-
-    folder = tempfile.mkdtemp(prefix="ipython-")
-    owner = os.getpid()  # a fork that ends leaves it
-    atexit.register(
-        lambda: os.getpid() == owner and shutil.rmtree(folder, ignore_errors=True)
-    )
-    return folder
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def inline_plots():

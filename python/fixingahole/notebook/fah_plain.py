@@ -48,6 +48,7 @@ class Shell:
     def __init__(self, main, cells):
         self.cells = cells
         self.space = main.__dict__
+        self.kept = fah_cells.Kept()
         self.interrupted = self.left = False
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         os.environ.setdefault("MPLBACKEND", "Agg")  # as in Jupyter no window is opened
@@ -109,7 +110,7 @@ class Shell:
                 self.put_out(cell.number, value)
 
     def evaluate(self, tree, name, mode):
-        code = compile(tree, name, mode, self.flags, True)
+        code = self.kept.keep(compile(tree, name, mode, self.flags, True))
         self.flags |= code.co_flags & FUTURE
         value = eval(code, self.space)
         if code.co_flags & inspect.CO_COROUTINE:

@@ -9,7 +9,8 @@
 #include <math.h>
 
 #define NOTEBOOK "/home/me/project/a b.ipynb"
-#define RUNNER "/opt/lib/fixingahole/notebook/run.py"
+#define FOLDER "/opt/lib/fixingahole/notebook/"
+#define RUNNER FOLDER "run.py"
 
 static void names(void **state)
 {
@@ -55,12 +56,13 @@ static void names(void **state)
  *   run.py run:9 -> IPython run_cell:5 -> cell 1 <module>:3 -> cell 1 f:2
  *   run.py run:9 -> IPython run_cell:5 -> cell 2 <module>:1 -> IPython time:8 -> cell 2 <module>:4
  *   threading run:7 -> cell 1 f:2                                             (no runner)
+ *   run.py run:9 -> IPython run_cell:5 -> cell 2 <module>:4 -> fah_helpers.py system:8   (a "!")
  * On 3.8: the functions have no qualified names, and each statement is a <module> of its own.
  */
 static struct fah_profile *sample_notebook(const char *runner)
 {
 	struct build b;
-	uint32_t run, shell, module, again, second, inner, time, f, thread, started, nodes[4];
+	uint32_t run, shell, module, again, second, inner, time, f, thread, started, help, nodes[5];
 
 	build_begin(&b);
 	if (runner)
@@ -81,12 +83,14 @@ static struct fah_profile *sample_notebook(const char *runner)
 	nodes[2] = fah_writer_node(b.w, fah_writer_node(b.w, nodes[2], time, 8), inner, 4);
 	nodes[3] = fah_writer_node(b.w, fah_writer_node(b.w, 0, started, 7), f, 2);
 	fah_writer_node(b.w, nodes[0], module, 1);
+	help = build_function(&b, FOLDER "fah_helpers.py", "system", NULL, 3);
+	nodes[4] = fah_writer_node(b.w, fah_writer_node(b.w, nodes[0], inner, 4), help, 8);
 	thread = build_thread(&b, build_process(&b, 10, 0), 10, 0);
-	for (int i = 0; i < 400; i++)
+	for (int i = 0; i < 500; i++)
 		fah_writer_sample(b.w, thread, MS(4 * (i + 1)), MS(4), FAH_IN_PYTHON,
 				  nodes[i / 100]);
-	fah_writer_thread_end(b.w, thread, MS(1600), MS(1600));
-	return build_load(&b, 1600, 1600);
+	fah_writer_thread_end(b.w, thread, MS(2000), MS(2000));
+	return build_load(&b, 2000, 2000);
 }
 
 /* The path of the node that has most of the samples behind it, outermost first. */
@@ -122,11 +126,15 @@ static void assert_paths(const struct fah_profile *p, const char *const *expecte
 
 static void stacks_begin_at_cells(void **state)
 {
-	static const char *const with[] = {"<notebook runner>:0", "<module>:3 C.f:2", "<module>:4",
-					   "run:7 C.f:2", NULL};
-	static const char *const without[] = {
-		"run:9 run_cell:5", "run:9 run_cell:5 <module>:3 C.f:2",
-		"run:9 run_cell:5 <module>:1 time:8 <module>:4", "run:7 C.f:2", NULL};
+	static const char *const with[] = {"<notebook runner>:0", "<module>:3 C.f:2",
+					   "<module>:4",	  "run:7 C.f:2",
+					   "<module>:4 system:8", NULL};
+	static const char *const without[] = {"run:9 run_cell:5",
+					      "run:9 run_cell:5 <module>:3 C.f:2",
+					      "run:9 run_cell:5 <module>:1 time:8 <module>:4",
+					      "run:7 C.f:2",
+					      "run:9 run_cell:5 <module>:4 system:8",
+					      NULL};
 	struct fah_profile *p = sample_notebook(RUNNER);
 
 	(void)state;
@@ -142,8 +150,8 @@ static void stacks_begin_at_cells(void **state)
 
 static void cells_are_charged(void **state)
 {
-	static const char *const dirs[] = {"/home/me/project"};
-	struct fah_scope scope = {.dirs = dirs, .n_dirs = 1};
+	static const char *const dirs[] = {"/home/me/project", "/opt"};
+	struct fah_scope scope = {.dirs = dirs, .n_dirs = 2};
 	struct fah_profile *p = sample_notebook(RUNNER);
 	const struct fah_charges *c;
 
@@ -155,7 +163,9 @@ static void cells_are_charged(void **state)
 	assert_string_equal(c->files[1].abspath, NOTEBOOK "/cell 2");
 	assert_int_equal(c->files[1].n_functions, 1);
 	assert_int_equal(fah_profile_function(p, c->files[1].functions[0].function)->first_line, 1);
-	assert_int_equal(c->files[1].lines[0].line, 4);
+	assert_int_equal(c->files[1].n_lines, 1);
+	assert_int_equal(c->files[1].lines[0].line, 4); /* what it calls of our runner too */
+	assert_true(fabs(c->files[1].times.python - 0.8) < 1e-6);
 	/* of nobody's Python: the shell's start */
 	assert_true(fabs(c->no_python.python - 0.4) < 1e-6);
 	assert_true(fah_times_sum(&c->outside) < 1e-9);

@@ -144,6 +144,26 @@ static void spread(void **state)
 	fah_profile_free(p);
 }
 
+/* 0.3 s of work in 1 s, of which 0.6 s had no core: that is the bottleneck, not the function. */
+static void no_core(void **state)
+{
+	struct fah_bottleneck b;
+	struct fah_profile *p;
+	struct run r;
+
+	(void)state;
+	begin(&r);
+	spend(&r, 300, FAH_IN_PYTHON, node_of(&r, ROOT "/a.py", "f", 2, 3));
+	fah_writer_states(r.b.w, r.thread, MS(300), MS(300), 0);
+	fah_writer_states(r.b.w, r.thread, MS(1000), MS(300), MS(600));
+	p = finish(&r, 1000, 300);
+	fah_profile_bottleneck(p, charges_of(p), &b);
+	assert_int_equal(b.kind, FAH_BOTTLENECK_NO_CORE);
+	assert_true(fabs(b.share - 0.6) < 0.01);
+	check(p, "no-core", fah_report_summary);
+	fah_profile_free(p);
+}
+
 /* All time in code that is not the project's: it says so and shows that. */
 static void outside(void **state)
 {
@@ -230,9 +250,13 @@ static void parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(amdahl), cmocka_unit_test(rivals),
-		cmocka_unit_test(spread), cmocka_unit_test(outside),
-		cmocka_unit_test(parts),  cmocka_unit_test(without_profiling),
+		cmocka_unit_test(amdahl),
+		cmocka_unit_test(rivals),
+		cmocka_unit_test(spread),
+		cmocka_unit_test(no_core),
+		cmocka_unit_test(outside),
+		cmocka_unit_test(parts),
+		cmocka_unit_test(without_profiling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,7 +162,22 @@ static void golden(const struct fah_stats *s, const char *name, struct fah_repor
 	free(text);
 }
 
-/* A second program, a run that was cut, one with nothing, and one that failed. */
+/* Of one run nothing is known of how much runs differ. */
+static void one_run(void **state)
+{
+	struct fah_stats *s;
+
+	(void)state;
+	assert_int_equal(fah_stats_new(&s), 0);
+	RUN(s, "a", 1, {"f", 3, 900}, {"g", 9, 100});
+	assert_int_equal(fah_stats_finish(s), 0);
+	assert_true(isnan(row(s, "f")->seconds.sd));
+	assert_false(row(s, "f")->unstable);
+	golden(s, "stats-one", &(struct fah_report_options){.width = 80, .utf8 = true});
+	fah_stats_free(s);
+}
+
+/* Beside them a run that was cut and one with nothing. */
 static void texts(void **state)
 {
 	struct fah_stats *s = three_runs();
@@ -190,6 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(few_samples),
+		cmocka_unit_test(one_run),
 		cmocka_unit_test(texts),
 	};
 
