@@ -78,7 +78,7 @@ static bool is_collecting(const struct charger *c, const struct fah_node *node)
 static int charge_nodes(struct charger *c)
 {
 	const struct fah_profile *p = c->p;
-	const struct fah_wait_cost *wait = p->waits, *end = p->waits + p->n_waits;
+	const struct fah_wait_cost *wait = p->waits, *end = wait ? wait + p->n_waits : NULL;
 
 	for (uint32_t i = 0; i < p->n_nodes; i++) {
 		const struct fah_node *node = &p->nodes[i];

@@ -34,8 +34,8 @@ static void add_function(struct fah_strbuf *sb, const struct fah_profile *p, uin
 
 	fah_text_clean(sb, f->name);
 	fah_strbuf_adds(sb, " (");
-	fah_text_clean(sb, fah_basename(f->file));
-	fah_strbuf_addf(sb, ":%u)", f->first_line);
+	fah_text_place(sb, f->file, f->first_line);
+	fah_strbuf_addc(sb, ')');
 }
 
 static void add_doing(struct fah_strbuf *sb, const struct fah_bottleneck *b)
@@ -140,8 +140,7 @@ static void add_gain(struct fah_strbuf *sb, double seconds, double times, bool n
 
 static void add_place(struct fah_strbuf *sb, const struct fah_gain *g)
 {
-	fah_text_clean(sb, fah_basename(g->file->path));
-	fah_strbuf_addf(sb, ":%u", g->line->line);
+	fah_text_place(sb, g->file->path, g->line->line);
 }
 
 static int columns_of(const struct fah_gains *gains, int room)

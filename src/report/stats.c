@@ -60,8 +60,8 @@ static void put_program(struct fah_text *t, const struct fah_stats_program *prog
 static void add_place(struct fah_strbuf *sb, const struct fah_stats_function *f)
 {
 	fah_strbuf_addc(sb, '(');
-	fah_text_clean(sb, fah_basename(f->file));
-	fah_strbuf_addf(sb, ":%u)", f->line);
+	fah_text_place(sb, f->file, f->line);
+	fah_strbuf_addc(sb, ')');
 }
 
 static int name_columns(const struct fah_stats_program *program, size_t n, int width)
