@@ -61,20 +61,6 @@ static int ignore_output(struct lists *l, const char *output, const char *root)
 	return 0;
 }
 
-/* Of a notebook: the folder of the file that runs its cells. */
-static int ignore_runner(struct lists *l, const char *runner)
-{
-	const char *slash = runner && runner[0] == '/' ? strrchr(runner, '/') : NULL, *dir;
-
-	if (!slash)
-		return 0;
-	dir = fah_arena_strndup(&l->s->arena, runner, (size_t)(slash - runner));
-	if (!dir)
-		return FAH_ERR_NOMEM;
-	ignore(l, dir);
-	return 0;
-}
-
 static int below_root(struct lists *l, const char *root)
 {
 	static const char *const names[] = {".venv", ".git"};
@@ -114,8 +100,6 @@ static int fill(struct lists *l, const struct fah_profile *p)
 		err = ignore_output(l, output, root);
 	if (venv && venv[0] == '/')
 		ignore(l, venv);
-	if (err == 0)
-		err = ignore_runner(l, fah_profile_meta(p, "runner"));
 	return err;
 }
 

@@ -207,7 +207,8 @@ def test_magics_that_need_ipython_are_named(system_python, tmp_path):
 @pytest.mark.parametrize(
     "content, message",
     [
-        ("", "is empty: no notebook"),
+        ("", "is empty: there is nothing to profile"),
+        (" \n", "is empty: no notebook"),
         ('{"cells": [}', "is no notebook: line 1, column 12: a value is missing"),
         ("[]", "is no notebook: it has no cells"),
         ({"cells": []}, "has no code: there is nothing to profile"),

@@ -51,8 +51,6 @@ static void what_meta_says(void **state)
 	gives("* | /i | /s/a.py", "root", "/r", "script", "/s/a.py", "output", "/r/o", "ignore",
 	      "/i\n", "detailed", "yes", NULL);
 	gives("/r | /r/.venv /r/.git /v | ", "root", "/r", "venv", "/v", NULL);
-	gives("/r | /r/.venv /r/.git /lib/x | ", "root", "/r", "venv", "", "runner",
-	      "/lib/x/run.py", NULL);
 }
 
 static void there_and_back(void **state)
