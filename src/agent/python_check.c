@@ -41,6 +41,7 @@ static struct {
 	object *(*DictNew)(void);
 	int (*DictSet)(object *, const char *, object *);
 	object *(*DictGet)(object *, const char *);
+	void (*DictClear)(object *);
 	object *(*NewFunction)(struct method_def *, object *, object *);
 	object *(*CallArgs)(object *, object *, ...);
 	object *(*GetFrame)(void);
@@ -64,6 +65,7 @@ static bool load_api(void)
 		{"PyDict_New", &py.DictNew},
 		{"PyDict_SetItemString", &py.DictSet},
 		{"PyDict_GetItemString", &py.DictGet},
+		{"PyDict_Clear", &py.DictClear},
 		{"PyCFunction_NewEx", &py.NewFunction},
 		{"PyObject_CallFunctionObjArgs", &py.CallArgs},
 		{"PyEval_GetFrame", &py.GetFrame},
@@ -198,6 +200,9 @@ out:
 		py.DecRef(function);
 	if (done)
 		py.DecRef(done);
+	/* its functions hold it: left so, the program's next gc.collect() would count them */
+	if (globals && py.DictClear)
+		py.DictClear(globals);
 	if (globals)
 		py.DecRef(globals);
 	if (code)

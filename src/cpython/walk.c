@@ -109,6 +109,7 @@ static bool code_parse(struct fah_py_walk *w, uint64_t addr, const uint8_t *raw,
 	ret->flags = (uint32_t)fah_py_i32(raw + l->co_flags);
 	ret->filename = fah_py_u64(raw + l->co_filename);
 	ret->name = fah_py_u64(raw + l->co_name);
+	ret->linetable = fah_py_u64(raw + l->co_linetable);
 	if (l->frames_kind == FAH_PY_FRAMES_OBJECT) {
 		uint64_t bytes = fah_py_u64(raw + l->co_code);
 

@@ -26,6 +26,7 @@ struct fah_py_code_seen {
 	uint64_t addr;
 	uint64_t ident;
 	uint64_t name, filename; /* str objects */
+	uint64_t linetable;	 /* a bytes object */
 	uint64_t code_bytes;	 /* address of the first instruction */
 	uint32_t walk_no;	 /* read and proved in this walk */
 	uint32_t code_len;	 /* bytes of instructions */

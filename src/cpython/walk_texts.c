@@ -3,7 +3,8 @@
  *
  * A program that makes code and drops it again gets the same addresses back, for the code object,
  * its name, its file name and its tables alike: pointers tell nothing. So what the names say is
- * part of what identifies a code object: their length, their hash, and their first characters. Runs
+ * part of what identifies a code object: their length, their hash, and their first characters; and
+ * the beginning of the table of lines, for code that is made again and again under one name. Runs
  * in the agent's signal handler: one more read for a batch of frames, nothing allocated.
  */
 #include "cpython/walk_internal.h"
@@ -31,7 +32,7 @@ static struct fah_py_text *text_slot(struct fah_py_walk *w, uint64_t addr)
 }
 
 /* raw begins at the length; what lies behind the string's end is not its own. */
-static uint64_t value_of(const struct fah_py_layout *l, const uint8_t *raw)
+static uint64_t str_value(const struct fah_py_layout *l, const uint8_t *raw)
 {
 	uint64_t length = fah_py_u64(raw), value = fah_py_mix(length, fah_py_u64(raw + 8));
 	uint32_t state, from = l->str_ascii_size - l->str_length, n;
@@ -47,7 +48,36 @@ static uint64_t value_of(const struct fah_py_layout *l, const uint8_t *raw)
 	return fah_py_mix(value, n);
 }
 
-static uint64_t value_at(struct fah_py_walk *w, uint64_t addr)
+/* Likewise. Not their hash, which is computed when somebody wants it. */
+static uint64_t bytes_value(const struct fah_py_layout *l, const uint8_t *raw)
+{
+	uint64_t length = fah_py_u64(raw), value = length;
+	uint32_t from = l->bytes_data - l->ob_size;
+
+	for (uint32_t i = 0; from + i < FAH_PY_TEXT_BYTES && i < length; i++)
+		value = value * 31 + raw[from + i];
+	return fah_py_mix(value, length);
+}
+
+/* What of a code object is looked at. */
+enum part { NAME, FILE_NAME, LINES, PARTS };
+
+static uint64_t part_at(const struct fah_py_code_seen *code, enum part part)
+{
+	return part == NAME ? code->name : part == FILE_NAME ? code->filename : code->linetable;
+}
+
+static uint64_t from_of(const struct fah_py_layout *l, uint64_t addr, enum part part)
+{
+	return addr + (part == LINES ? l->ob_size : l->str_length);
+}
+
+static uint64_t value_of(const struct fah_py_layout *l, const uint8_t *raw, enum part part)
+{
+	return part == LINES ? bytes_value(l, raw) : str_value(l, raw);
+}
+
+static uint64_t value_at(struct fah_py_walk *w, uint64_t addr, enum part part)
 {
 	const struct fah_py_text *t = text_slot(w, addr);
 	uint8_t raw[FAH_PY_TEXT_BYTES];
@@ -55,38 +85,41 @@ static uint64_t value_at(struct fah_py_walk *w, uint64_t addr)
 	if (t->addr == addr && t->walk_no == w->walk_no)
 		return t->value;
 	/* Its place was taken by another of the same batch. */
-	if (fah_load(w->mem, addr + w->layout->str_length, raw, sizeof(raw)) < 0)
+	if (fah_load(w->mem, from_of(w->layout, addr, part), raw, sizeof(raw)) < 0)
 		return 0;
-	return value_of(w->layout, raw);
+	return value_of(w->layout, raw, part);
 }
 
 void fah_py_texts_mix(struct fah_py_walk *w, int n)
 {
 	struct fah_py_text *slots[FAH_PIECES_MAX];
+	enum part parts[FAH_PIECES_MAX];
 	int wanted = 0, got;
 
-	for (int i = 0; i < 2 * n && wanted < FAH_PIECES_MAX; i++) {
-		uint64_t addr = i < n ? w->batch[i].name : w->batch[i - n].filename;
+	for (int i = 0; i < PARTS * n && wanted < FAH_PIECES_MAX; i++) {
+		enum part part = (enum part)(i / n);
+		uint64_t addr = part_at(&w->batch[i % n], part);
 		struct fah_py_text *t = text_slot(w, addr);
 
 		if (t->addr == addr && t->walk_no == w->walk_no)
 			continue;
 		*t = (struct fah_py_text){addr, 0, w->walk_no};
 		slots[wanted] = t;
+		parts[wanted] = part;
 		w->pieces[wanted] = (struct fah_piece){
-			w->text_raw[wanted], addr + w->layout->str_length, FAH_PY_TEXT_BYTES};
+			w->text_raw[wanted], from_of(w->layout, addr, part), FAH_PY_TEXT_BYTES};
 		wanted++;
 	}
 	/* One that cannot be read (at the end of a page, say) must not hide those behind it. */
 	for (int at = 0; at < wanted; at += got + 1) {
 		got = w->mem->read(w->mem, w->pieces + at, wanted - at);
 		for (int i = at; i < at + got; i++)
-			slots[i]->value = value_of(w->layout, w->text_raw[i]);
+			slots[i]->value = value_of(w->layout, w->text_raw[i], parts[i]);
 	}
-	for (int i = 0; i < n; i++) {
-		struct fah_py_code_seen *code = &w->batch[i];
-
-		code->ident = fah_py_mix(fah_py_mix(code->ident, value_at(w, code->name)),
-					 value_at(w, code->filename));
-	}
+	for (int i = 0; i < n; i++)
+		for (int part = 0; part < PARTS; part++)
+			w->batch[i].ident =
+				fah_py_mix(w->batch[i].ident,
+					   value_at(w, part_at(&w->batch[i], (enum part)part),
+						    (enum part)part));
 }

@@ -461,6 +461,27 @@ def test_start_is_nobodys(program, some_python, tmp_path):
     assert 0.05 < used < own + before / 2, (used, own, before)
 
 
+def test_code_made_again(program, some_python, tmp_path):
+    """Code that is made and dropped under one name, with its work on another line each time: the
+    interpreter gives it the same addresses, and each of the four lines has its quarter."""
+    script = tmp_path / "again.py"
+    script.write_text(
+        "import time\n"
+        "SOURCE = 'end = time.thread_time() + 0.02\\n%swhile time.thread_time() < end: pass\\n'\n"
+        "for turn in range(60):\n"
+        "    exec(compile(SOURCE % ('\\n' * (turn % 4)), '<made>', 'exec'), {'time': time})\n"
+    )
+    it = capture.read(capture_of(profile(some_python, [script], tmp_path))).of_python()
+    lines = dict.fromkeys(range(2, 6), 0)
+    for _thread, _time, cpu, _flags, node in it.samples:
+        for function, line in it.path(node)[:1]:
+            if function.file == "<made>" and line > 1:
+                lines[line] += cpu
+    whole = sum(lines.values())
+    assert whole > 0.8e9, lines
+    assert all(abs(cpu / whole - 0.25) < 0.12 for cpu in lines.values()), lines
+
+
 def held_against_timers(python, script, tmp_path, env=None, turns=False):
     """An example's functions by its own wall clock, as the report shows them."""
     scale = "1" if FULL else "0.4"

@@ -1,4 +1,5 @@
 """Prints what a program can see of how it was started; the same with and without the profiler."""
+import gc
 import os
 import signal
 import stat
@@ -29,6 +30,7 @@ def show(name, value):
 
 URGENT = 1 << (signal.SIGURG - 1)  # the profiler's signal: its handler is there, and is documented
 
+show("garbage", gc.collect())
 show("argv", sys.argv)
 show("orig_argv", getattr(sys, "orig_argv", None))
 show("executable", sys.executable)
