@@ -11,6 +11,7 @@
 
 #include "core/ahead.h"
 #include "core/err.h"
+#include "core/pages.h"
 #include "core/segment.h"
 #include "cpython/cpython.h"
 #include "cpython/layout.h"
@@ -289,8 +290,5 @@ uint64_t fah_random(void);
 
 /* v's digits from p on; where they end. Up to 20, no NUL. */
 char *fah_put_decimal(char *p, uint64_t v);
-
-/* Own memory, zeroed, never the program's malloc. NULL on failure. */
-void *fah_pages(size_t size);
 
 #endif

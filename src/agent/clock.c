@@ -1,9 +1,7 @@
-/* clock.c - time, randomness, memory and digits for the agent. Signal-handler safe. */
+/* clock.c - time, randomness and digits for the agent. Signal-handler safe. */
 #include "agent/agent.h"
 #include "core/sys.h"
 #include "core/time.h"
-
-#include <sys/mman.h>
 
 uint64_t fah_now_mono(void)
 {
@@ -44,12 +42,4 @@ char *fah_put_decimal(char *p, uint64_t v)
 	while (n)
 		*p++ = digits[--n];
 	return p;
-}
-
-void *fah_pages(size_t size)
-{
-	long p = FAH_SYS6(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			  -1, 0);
-
-	return p < 0 && p > -4096 ? NULL : (void *)p;
 }

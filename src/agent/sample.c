@@ -280,8 +280,8 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 	}
 	fah_native_loops(t);
 	flags |= where(t, who.pc, &use, since);
-	/* What the handler took belongs to its own sample. Left to the next one, a function with
-	 * deep stacks gave half of it away each time it ended: 1.5 points of 61. */
+	/* What the handler took belongs to its own sample: left to the next one, a function with
+	 * deep stacks gives some of it away each time it ends. */
 	own = fah_now_thread_cpu() - came->cpu_ns;
 	write_sample(t, mono + own, cpu + own, use.system_ns, flags);
 	head = fah_segment_head();

@@ -167,6 +167,30 @@ void fah_json_null(struct fah_json *j)
 	fputs("null", j->out);
 }
 
+void fah_json_put_str(struct fah_json *j, const char *key, const char *s)
+{
+	fah_json_key(j, key);
+	fah_json_str(j, s);
+}
+
+void fah_json_put_u64(struct fah_json *j, const char *key, uint64_t v)
+{
+	fah_json_key(j, key);
+	fah_json_u64(j, v);
+}
+
+void fah_json_put_double(struct fah_json *j, const char *key, double v)
+{
+	fah_json_key(j, key);
+	fah_json_double(j, v);
+}
+
+void fah_json_put_bool(struct fah_json *j, const char *key, bool v)
+{
+	fah_json_key(j, key);
+	fah_json_bool(j, v);
+}
+
 int fah_json_finish(struct fah_json *j)
 {
 	fputc('\n', j->out);

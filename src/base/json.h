@@ -31,6 +31,11 @@ void fah_json_i64(struct fah_json *j, int64_t v);
 void fah_json_double(struct fah_json *j, double v);
 void fah_json_bool(struct fah_json *j, bool v);
 void fah_json_null(struct fah_json *j);
+/* A key and its value. */
+void fah_json_put_str(struct fah_json *j, const char *key, const char *s); /* NULL: null */
+void fah_json_put_u64(struct fah_json *j, const char *key, uint64_t v);
+void fah_json_put_double(struct fah_json *j, const char *key, double v);
+void fah_json_put_bool(struct fah_json *j, const char *key, bool v);
 /* A newline after the outermost value. 0, or FAH_ERR_SYS where the stream failed. */
 int fah_json_finish(struct fah_json *j);
 

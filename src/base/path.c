@@ -47,3 +47,10 @@ bool fah_path_below(const char *path, const char *dir)
 		n--;
 	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n]);
 }
+
+bool fah_path_ends(const char *path, const char *end)
+{
+	size_t n = strlen(path), m = strlen(end);
+
+	return n > m && !strcmp(path + n - m, end);
+}

@@ -14,4 +14,7 @@ char *fah_path_absolute(struct fah_arena *arena, const char *cwd, const char *pa
 /* Is path dir itself, or below it? Both absolute and normal; dir may end in '/'. */
 bool fah_path_below(const char *path, const char *dir);
 
+/* Does it end so, with something before that? */
+bool fah_path_ends(const char *path, const char *end);
+
 #endif

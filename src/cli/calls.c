@@ -1,7 +1,8 @@
 /* calls.c - see calls.h. */
 #include "cli/calls.h"
 
-#include "base/term.h"
+#include "cli/shown.h"
+
 #include "cli/export.h"
 #include "core/err.h"
 
@@ -12,9 +13,8 @@ int fah_open_calls(struct fah_calls *ret, const char *command, const char *argum
 {
 	int status, err;
 
-	*ret = (struct fah_calls){.terminal = {.width = fah_term_width(STDOUT_FILENO),
-					       .colour = fah_term_color(STDOUT_FILENO),
-					       .utf8 = fah_term_utf8()}};
+	*ret = (struct fah_calls){0};
+	fah_shown_on_stdout(&ret->terminal);
 	status = fah_open_capture(&ret->opened, command, argument);
 	if (status != FAH_STATUS_OK)
 		return status;

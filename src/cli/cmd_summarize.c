@@ -1,7 +1,7 @@
 /* cmd_summarize.c - the summary of a capture again; of a folder of captures, statistics. */
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/term.h"
+#include "base/path.h"
 #include "cli/cli.h"
 #include "cli/open.h"
 #include "cli/series.h"
@@ -64,22 +64,11 @@ static int take_option(void *ctx, int option, const char *value)
 
 static void complete(struct fah_report_options *o, const struct wanted *w)
 {
-	static const struct fah_scope everything = {.everything = true};
-
-	o->width = fah_term_width(STDOUT_FILENO);
-	o->colour = fah_term_color(STDOUT_FILENO);
-	o->utf8 = fah_term_utf8();
+	fah_shown_on_stdout(o);
 	o->top = w->top;
 	o->floor = w->floor;
 	if (w->everything)
-		o->scope = &everything;
-}
-
-static bool is_json(const char *path)
-{
-	size_t n = strlen(path);
-
-	return n > 5 && !strcmp(path + n - 5, ".json");
+		o->scope = &fah_scope_everything;
 }
 
 /* As fah_open_capture, also for another tool's file. */
@@ -87,7 +76,7 @@ static int open_any(struct fah_opened *ret, const char *argument)
 {
 	int err;
 
-	if (!is_json(argument))
+	if (!fah_path_ends(argument, ".json"))
 		return fah_open_capture(ret, "summarize", argument);
 	ret->path = strdup(argument);
 	err = ret->path ? fah_import_open(argument, &ret->reader) : FAH_ERR_NOMEM;

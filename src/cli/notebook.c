@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/json_read.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "cli/cli.h"
 #include "collect/session.h"
@@ -22,9 +23,7 @@
 
 bool fah_notebook_is(const char *file)
 {
-	size_t n = strlen(file), m = strlen(ENDING);
-
-	return n > m && !strcmp(file + n - m, ENDING);
+	return fah_path_ends(file, ENDING);
 }
 
 static int format_of(const struct fah_json_value *top)

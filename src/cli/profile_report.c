@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "base/term.h"
 #include "capture/reader.h"
 #include "cli/cli.h"
 #include "cli/shown.h"
@@ -84,9 +83,7 @@ static int report(const struct fah_runfolder *folder, const struct fah_profile_s
 	if (!how->quiet) {
 		int saved = errno;
 
-		o.width = fah_term_width(STDOUT_FILENO);
-		o.colour = fah_term_color(STDOUT_FILENO);
-		o.utf8 = fah_term_utf8();
+		fah_shown_on_stdout(&o);
 		if (to_stdout)
 			whole(stdout, p, &o);
 		else

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/nearest.h"
+#include "base/path.h"
 #include "base/room.h"
 #include "core/err.h"
 
@@ -45,13 +46,6 @@ static char *join(const char *dir, const char *name)
 	return asprintf(&path, "%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", name) < 0
 		       ? NULL
 		       : path;
-}
-
-static bool ends_in(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-
-	return n > k && !strcmp(s + n - k, end);
 }
 
 static bool skipped(const struct walk *w, const char *path)
@@ -133,7 +127,7 @@ static int add_near(struct walk *w, const char *path)
 	struct stat st;
 	size_t at = 0;
 
-	if (!(ends_in(name, ".py") || ends_in(name, ".ipynb")) ||
+	if (!(fah_path_ends(name, ".py") || fah_path_ends(name, ".ipynb")) ||
 	    n.distance > fah_nearest_limit(strlen(typed)) || stat(path, &st) < 0 ||
 	    !S_ISREG(st.st_mode))
 		return 0;

@@ -9,9 +9,9 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "base/term.h"
 #include "cli/cli.h"
 #include "cli/invoke.h"
+#include "cli/shown.h"
 #include "core/err.h"
 
 #include <errno.h>
@@ -33,36 +33,40 @@ static void hand_on(int sig)
 		kill((pid_t)child, sig);
 }
 
-static void stay_out_of_the_way(struct sigaction *old_int, struct sigaction *old_quit,
-				struct sigaction *old_term, struct sigaction *old_hup)
-{
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, on = {.sa_handler = hand_on};
+/* Ctrl-C reaches the program and its collector from the terminal itself. */
+static const struct {
+	int sig;
+	void (*by)(int);
+} signals[] = {{SIGINT, SIG_IGN}, {SIGQUIT, SIG_IGN}, {SIGTERM, hand_on}, {SIGHUP, hand_on}};
+#define N_SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
-	/* Ctrl-C reaches the program and its collector from the terminal itself */
-	sigaction(SIGINT, &ignore, old_int);
-	sigaction(SIGQUIT, &ignore, old_quit);
-	sigaction(SIGTERM, &on, old_term);
-	sigaction(SIGHUP, &on, old_hup);
+static void stay_out_of_the_way(struct sigaction *old)
+{
+	for (size_t i = 0; i < N_SIGNALS; i++)
+		sigaction(signals[i].sig, &(struct sigaction){.sa_handler = signals[i].by},
+			  &old[i]);
+}
+
+static void as_before(const struct sigaction *old)
+{
+	for (size_t i = 0; i < N_SIGNALS; i++)
+		sigaction(signals[i].sig, &old[i], NULL);
 }
 
 static int run_apart(int (*once)(void *ctx, struct fah_runfolder *folder), void *ctx,
 		     struct fah_runfolder *folder)
 {
-	struct sigaction old[4];
+	struct sigaction old[N_SIGNALS];
 	int status;
 	pid_t pid;
 
 	fflush(NULL);
 	/* set before the fork, so that no signal finds neither: the child gives them back */
 	child = came = 0;
-	stay_out_of_the_way(&old[0], &old[1], &old[2], &old[3]);
+	stay_out_of_the_way(old);
 	pid = fork();
-	if (pid <= 0) {
-		sigaction(SIGINT, &old[0], NULL);
-		sigaction(SIGQUIT, &old[1], NULL);
-		sigaction(SIGTERM, &old[2], NULL);
-		sigaction(SIGHUP, &old[3], NULL);
-	}
+	if (pid <= 0)
+		as_before(old);
 	if (pid == 0)
 		exit(once(ctx, folder));
 	if (pid < 0)
@@ -74,10 +78,7 @@ static int run_apart(int (*once)(void *ctx, struct fah_runfolder *folder), void 
 		if (errno != EINTR)
 			return fah_fail_err(FAH_ERR_SYS, "profile: a run is lost");
 	child = 0;
-	sigaction(SIGINT, &old[0], NULL);
-	sigaction(SIGQUIT, &old[1], NULL);
-	sigaction(SIGTERM, &old[2], NULL);
-	sigaction(SIGHUP, &old[3], NULL);
+	as_before(old);
 	return came && !status ? 128 + came : fah_invoke_status(status);
 }
 
@@ -98,15 +99,14 @@ static int make_folder(struct fah_runfolder *run, const struct fah_runfolder *al
 int fah_series_run(uint32_t n, const struct fah_runfolder *folder, bool quiet,
 		   int (*once)(void *ctx, struct fah_runfolder *folder), void *ctx)
 {
-	struct fah_report_options o = {.width = fah_term_width(STDOUT_FILENO),
-				       .colour = fah_term_color(STDOUT_FILENO),
-				       .utf8 = fah_term_utf8()};
+	struct fah_report_options o = {0};
 	struct fah_series_view view = {.report = quiet ? NULL : &o};
 	_cleanup_(fah_strbuf_release) struct fah_strbuf path = FAH_STRBUF_INIT;
 	struct fah_runfolder run;
 	uint32_t i, whole = 0;
 	int status = 0;
 
+	fah_shown_on_stdout(&o);
 	for (i = 1; i <= n && !status; i++) {
 		status = make_folder(&run, folder, i, n);
 		if (status)

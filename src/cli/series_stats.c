@@ -3,10 +3,13 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/path.h"
+#include "base/room.h"
 #include "capture/reader.h"
 #include "cli/cli.h"
 #include "cli/shown.h"
 #include "core/err.h"
+#include "core/time.h"
 #include "import/import.h"
 #include "model/profile.h"
 #include "report/stats.h"
@@ -35,39 +38,25 @@ static void paths_release(struct paths *p)
 	free(p->list);
 }
 
-static bool ends(const char *name, const char *tail)
-{
-	size_t n = strlen(name), k = strlen(tail);
-
-	return n > k && !strcmp(name + n - k, tail);
-}
-
 /* A capture, also one without an end beside which there is no whole one; or another tool's file. */
 static bool is_wanted(const char *path)
 {
 	_cleanup_(fah_freep) char *whole = NULL;
 	struct stat st;
 
-	if (ends(path, ".fah"))
+	if (fah_path_ends(path, ".fah"))
 		return true;
-	if (ends(path, ".fah.partial")) {
+	if (fah_path_ends(path, ".fah.partial")) {
 		whole = strndup(path, strlen(path) - strlen(".partial"));
 		return whole && stat(whole, &st) < 0;
 	}
-	return ends(path, ".json") && strcmp(fah_basename(path), FAH_STATS_FILE) != 0;
+	return fah_path_ends(path, ".json") && strcmp(fah_basename(path), FAH_STATS_FILE) != 0;
 }
 
 static int add_path(struct paths *p, const char *path)
 {
-	char **list;
-
-	if (p->n == p->cap) {
-		p->cap = p->cap ? 2 * p->cap : 16;
-		list = reallocarray(p->list, p->cap, sizeof(*list));
-		if (!list)
-			return FAH_ERR_NOMEM;
-		p->list = list;
-	}
+	if (!fah_room(&p->list, p->n, &p->cap, sizeof(*p->list)))
+		return FAH_ERR_NOMEM;
 	p->list[p->n] = strdup(path);
 	return p->list[p->n++] ? 0 : FAH_ERR_NOMEM;
 }
@@ -114,13 +103,12 @@ FAH_DEFINE_FREEP(struct fah_profile *, fah_profile_free)
 /* name: the path below the folder, which stays true where that is moved. */
 static int add_capture(struct fah_stats *stats, const char *path, const char *name, bool everything)
 {
-	static const struct fah_scope all = {.everything = true};
 	_cleanup_(fah_reader_freep) struct fah_reader *reader = NULL;
 	_cleanup_(fah_profile_freep) struct fah_profile *p = NULL;
 	_cleanup_(fah_shown_release) struct fah_shown shown = {0};
 	const struct fah_charges *charges;
-	int err = ends(path, ".json") ? fah_import_open(path, &reader)
-				      : fah_reader_new(path, &reader);
+	int err = fah_path_ends(path, ".json") ? fah_import_open(path, &reader)
+					       : fah_reader_new(path, &reader);
 
 	if (err == 0)
 		err = fah_profile_load(reader, &p);
@@ -128,7 +116,8 @@ static int add_capture(struct fah_stats *stats, const char *path, const char *na
 		err = fah_shown_init(&shown, p, path);
 	if (err < 0)
 		return err;
-	err = fah_profile_charge(p, everything ? &all : shown.report.scope, &charges);
+	err = fah_profile_charge(p, everything ? &fah_scope_everything : shown.report.scope,
+				 &charges);
 	return err < 0 ? err : fah_stats_add(stats, name, p, charges, shown.report.root);
 }
 
@@ -151,12 +140,9 @@ static int write_json(const char *folder, const struct fah_stats *stats, uint64_
 static int show(const char *command, const char *folder, const struct fah_stats *stats,
 		const struct fah_series_view *view)
 {
-	struct timespec ts;
-	uint64_t now;
+	uint64_t now = fah_clock_ns(CLOCK_REALTIME);
 	int err = 0;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 	if (view->json)
 		err = fah_report_stats_json(stdout, stats, now);
 	else if (view->report)
@@ -186,7 +172,7 @@ int fah_series_stats(const char *command, const char *folder, const struct fah_s
 				  view->everything);
 		n_used += err == 0;
 		/* a .json may be anything */
-		if (err < 0 && !(err == FAH_ERR_FORMAT && ends(paths.list[i], ".json")))
+		if (err < 0 && !(err == FAH_ERR_FORMAT && fah_path_ends(paths.list[i], ".json")))
 			fah_fail_err(err, "%s: left out: %s", command, paths.list[i]);
 	}
 	if (!n_used)

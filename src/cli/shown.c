@@ -2,6 +2,7 @@
 #include "cli/shown.h"
 
 #include "base/file.h"
+#include "base/term.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,4 +36,11 @@ int fah_shown_init(struct fah_shown *s, const struct fah_profile *p, const char 
 void fah_shown_release(struct fah_shown *s)
 {
 	fah_run_scope_release(&s->scope);
+}
+
+void fah_shown_on_stdout(struct fah_report_options *o)
+{
+	o->width = fah_term_width(STDOUT_FILENO);
+	o->colour = fah_term_color(STDOUT_FILENO);
+	o->utf8 = fah_term_utf8();
 }

@@ -20,4 +20,7 @@ struct fah_shown {
 int fah_shown_init(struct fah_shown *s, const struct fah_profile *p, const char *capture);
 void fah_shown_release(struct fah_shown *s); /* also for _cleanup_ */
 
+/* Width, colour and letters of the terminal that stdout is, or of none. */
+void fah_shown_on_stdout(struct fah_report_options *o);
+
 #endif

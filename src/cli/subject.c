@@ -5,6 +5,7 @@
 #include "cli/subject.h"
 
 #include "base/file.h"
+#include "base/path.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -18,13 +19,6 @@ static bool is_python(const char *path)
 		return false;
 	name += strcspn(name, "0123456789.-");
 	return !*name || !name[strspn(name, "0123456789.tdm-")];
-}
-
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n > m && !strcmp(s + n - m, end);
 }
 
 /* Of Python's own options those that take a further word; -c and -m end them. */
@@ -51,7 +45,7 @@ const char *fah_subject(char *const *argv, const char **ret_script)
 			return argv[0];
 	}
 	if (!is_python(*a)) {
-		if (ends_with(*a, ".py"))
+		if (fah_path_ends(*a, ".py"))
 			*ret_script = *a;
 		return *a;
 	}
@@ -70,7 +64,7 @@ void fah_subject_name(char *const *argv, char *buf, size_t cap)
 	const char *script, *name = fah_basename(fah_subject(argv, &script));
 	size_t n = strlen(name), at = 0;
 
-	if (ends_with(name, ".py"))
+	if (fah_path_ends(name, ".py"))
 		n -= 3;
 	for (size_t i = 0; i < n && at + 1 < cap; i++) {
 		unsigned char c = (unsigned char)name[i];

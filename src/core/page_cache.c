@@ -1,17 +1,13 @@
 /* page_cache.c - see page_cache.h. Signal-handler safe: raw system calls only. */
 #include "core/page_cache.h"
 
-#include "core/sys.h"
+#include "core/pages.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 struct fah_page_cache *fah_page_cache_new(void)
 {
-	long at = FAH_SYS6(SYS_mmap, 0, sizeof(struct fah_page_cache), PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return at < 0 && at >= -4095 ? NULL : (struct fah_page_cache *)at;
+	return fah_pages(sizeof(struct fah_page_cache));
 }
 
 void fah_page_cache_forget(struct fah_page_cache *c)

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+const struct fah_scope fah_scope_everything = {.everything = true};
+
 void fah_profile_free(struct fah_profile *p)
 {
 	if (!p)

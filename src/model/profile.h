@@ -173,6 +173,8 @@ struct fah_scope {
 	bool everything;
 };
 
+extern const struct fah_scope fah_scope_everything;
+
 struct fah_line_cost {
 	uint32_t line;
 	uint32_t function; /* index for fah_profile_function */

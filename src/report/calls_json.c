@@ -7,14 +7,10 @@ static void put_times(struct fah_json *j, const char *key, const struct fah_time
 {
 	fah_json_key(j, key);
 	fah_json_begin_object(j);
-	fah_json_key(j, "python");
-	fah_json_double(j, t->python);
-	fah_json_key(j, "native");
-	fah_json_double(j, t->native);
-	fah_json_key(j, "system");
-	fah_json_double(j, t->system);
-	fah_json_key(j, "waiting");
-	fah_json_double(j, t->waiting);
+	fah_json_put_double(j, "python", t->python);
+	fah_json_put_double(j, "native", t->native);
+	fah_json_put_double(j, "system", t->system);
+	fah_json_put_double(j, "waiting", t->waiting);
 	fah_json_end_object(j);
 }
 
@@ -30,29 +26,22 @@ static void put_call(struct fah_json *j, const struct fah_calltree *t, const str
 	const struct fah_frame *f = c->kind == FAH_CALL_FRAME ? &t->frames[c->frame] : NULL;
 
 	fah_json_begin_object(j);
-	fah_json_key(j, "id");
-	fah_json_u64(j, id);
+	fah_json_put_u64(j, "id", id);
 	fah_json_key(j, "caller");
 	if (id)
 		fah_json_u64(j, c->parent);
 	else
 		fah_json_null(j);
-	fah_json_key(j, "name");
-	fah_json_str(j, fah_call_name(t, c));
-	fah_json_key(j, "kind");
-	fah_json_str(j, f ? kinds[f->kind] : "all");
+	fah_json_put_str(j, "name", fah_call_name(t, c));
+	fah_json_put_str(j, "kind", f ? kinds[f->kind] : "all");
 	if (f && *f->file) {
-		fah_json_key(j, "file");
-		fah_json_str(j, f->file);
-		fah_json_key(j, "line");
-		fah_json_u64(j, f->line ? f->line : f->first_line);
+		fah_json_put_str(j, "file", f->file);
+		fah_json_put_u64(j, "line", f->line ? f->line : f->first_line);
 	}
 	put_times(j, "total_s", &c->total);
 	put_times(j, "self_s", &c->self);
-	fah_json_key(j, "samples");
-	fah_json_u64(j, c->samples);
-	fah_json_key(j, "interval");
-	fah_json_double(j, c->interval);
+	fah_json_put_u64(j, "samples", c->samples);
+	fah_json_put_double(j, "interval", c->interval);
 	fah_json_end_object(j);
 }
 
@@ -64,16 +53,11 @@ int fah_report_calls_json(FILE *out, const struct fah_profile *p, const struct f
 
 	fah_json_init(&j, out);
 	fah_json_begin_object(&j);
-	fah_json_key(&j, "wall_s");
-	fah_json_double(&j, totals->wall_s);
-	fah_json_key(&j, "whole_s");
-	fah_json_double(&j, tree->whole_s);
-	fah_json_key(&j, "samples");
-	fah_json_u64(&j, totals->samples);
-	fah_json_key(&j, "drops");
-	fah_json_u64(&j, totals->drops);
-	fah_json_key(&j, "complete");
-	fah_json_bool(&j, totals->complete);
+	fah_json_put_double(&j, "wall_s", totals->wall_s);
+	fah_json_put_double(&j, "whole_s", tree->whole_s);
+	fah_json_put_u64(&j, "samples", totals->samples);
+	fah_json_put_u64(&j, "drops", totals->drops);
+	fah_json_put_bool(&j, "complete", totals->complete);
 	fah_json_key(&j, "calls");
 	fah_json_begin_array(&j);
 	do {

@@ -422,7 +422,6 @@ void fah_closing_above(struct fah_text *t, const struct fah_profile *p)
 
 int fah_closing_below(struct fah_text *t, struct fah_profile *p, double seconds)
 {
-	static const struct fah_scope everything = {.everything = true};
 	const struct fah_totals *totals = fah_profile_totals(p);
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 	const struct fah_charges *charges;
@@ -442,7 +441,7 @@ int fah_closing_below(struct fah_text *t, struct fah_profile *p, double seconds)
 				fah_num_seconds(totals->waited_s).s);
 		say(t, &sb);
 	}
-	err = fah_profile_charge(p, &everything, &charges);
+	err = fah_profile_charge(p, &fah_scope_everything, &charges);
 	if (err < 0)
 		return err;
 	words = *charges;

@@ -47,8 +47,6 @@ struct table {
 	double wall_s;
 };
 
-static const struct fah_scope everything = {.everything = true};
-
 static int column_width(int i)
 {
 	return (int)strlen(columns[i].name);
@@ -325,7 +323,7 @@ int fah_report_lines(FILE *out, struct fah_profile *p, const struct fah_report_o
 	size_t n;
 	int err, end;
 
-	err = fah_profile_charge(p, o->scope ? o->scope : &everything, &charges);
+	err = fah_profile_charge(p, o->scope ? o->scope : &fah_scope_everything, &charges);
 	if (err < 0)
 		return err;
 	fah_text_init(&t, out, o);
@@ -335,7 +333,7 @@ int fah_report_lines(FILE *out, struct fah_profile *p, const struct fah_report_o
 	if (!totals->samples && !(totals->waited_s > 0)) {
 		fah_closing_empty(&t, p);
 	} else if (!n) {
-		err = fah_profile_charge(p, &everything, &all);
+		err = fah_profile_charge(p, &fah_scope_everything, &all);
 		n = err == 0 ? worth_showing(all) : 0;
 		fah_thin_scope(&t, p, charges, n > 0);
 		charges = all;

@@ -33,14 +33,10 @@ static void put_stat(struct fah_json *j, const char *key, const struct fah_stat 
 {
 	fah_json_key(j, key);
 	fah_json_begin_object(j);
-	fah_json_key(j, "mean");
-	fah_json_double(j, s->mean);
-	fah_json_key(j, "sd");
-	fah_json_double(j, s->sd);
-	fah_json_key(j, "min");
-	fah_json_double(j, s->min);
-	fah_json_key(j, "max");
-	fah_json_double(j, s->max);
+	fah_json_put_double(j, "mean", s->mean);
+	fah_json_put_double(j, "sd", s->sd);
+	fah_json_put_double(j, "min", s->min);
+	fah_json_put_double(j, "max", s->max);
 	fah_json_end_object(j);
 }
 
@@ -82,8 +78,7 @@ static void put_run(struct fah_json *j, const struct fah_stats_run *run)
 	fah_json_begin_object(j);
 	put_text(j, "capture", run->path);
 	put_date(j, "utc_date", run->start_ns);
-	fah_json_key(j, "wall_s");
-	fah_json_double(j, run->wall_s);
+	fah_json_put_double(j, "wall_s", run->wall_s);
 	fah_json_key(j, "status");
 	fah_json_i64(j, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 	put_text(j, "git_commit", run->git_commit);
@@ -96,16 +91,12 @@ static void put_function(struct fah_json *j, const struct fah_stats_function *f)
 	fah_json_begin_object(j);
 	put_text(j, "file", f->file);
 	put_text(j, "name", f->name);
-	fah_json_key(j, "line");
-	fah_json_u64(j, f->line);
-	fah_json_key(j, "n");
-	fah_json_u64(j, f->n);
+	fah_json_put_u64(j, "line", f->line);
+	fah_json_put_u64(j, "n", f->n);
 	put_stat(j, "seconds", &f->seconds);
 	put_stat(j, "share", &f->share);
-	fah_json_key(j, "sampling_sd");
-	fah_json_double(j, f->sampling_sd);
-	fah_json_key(j, "unstable");
-	fah_json_bool(j, f->unstable);
+	fah_json_put_double(j, "sampling_sd", f->sampling_sd);
+	fah_json_put_bool(j, "unstable", f->unstable);
 	fah_json_end_object(j);
 }
 
@@ -127,8 +118,7 @@ static void put_program(struct fah_json *j, const struct fah_stats *s, uint32_t 
 	put_text(j, "program", program->name);
 	put_text(j, "python", python);
 	put_git(j, last);
-	fah_json_key(j, "n");
-	fah_json_u64(j, program->n);
+	fah_json_put_u64(j, "n", program->n);
 	put_stat(j, "wall_s", &program->wall_s);
 	fah_json_key(j, "runs");
 	fah_json_begin_array(j);

@@ -26,8 +26,6 @@
 #define COST_MIN 6  /* columns of "100.0%" */
 #define GAP 4
 
-static const struct fah_scope everything = {.everything = true};
-
 static void put_command(struct fah_text *t, const struct fah_profile *p)
 {
 	const char *command = t->o->command ? t->o->command : fah_profile_meta(p, "command");
@@ -300,9 +298,9 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 	int err, end;
 
 	fah_text_init(&t, out, o);
-	err = listed_init(&inside, p, o->scope ? o->scope : &everything, &t);
+	err = listed_init(&inside, p, o->scope ? o->scope : &fah_scope_everything, &t);
 	if (err == 0 && !inside.top.n)
-		err = listed_init(&all, p, &everything, &t);
+		err = listed_init(&all, p, &fah_scope_everything, &t);
 	if (err < 0) {
 		fah_text_finish(&t);
 		return err;

@@ -13,65 +13,46 @@
 
 #define LINES_FLOOR 0.0005
 
-static void put_number(struct fah_json *j, const char *key, double v)
-{
-	fah_json_key(j, key);
-	fah_json_double(j, v);
-}
-
-static void put_count(struct fah_json *j, const char *key, uint64_t v)
-{
-	fah_json_key(j, key);
-	fah_json_u64(j, v);
-}
-
-static void put_text(struct fah_json *j, const char *key, const char *text)
-{
-	fah_json_key(j, key);
-	fah_json_str(j, text);
-}
-
 static void put_times(struct fah_json *j, const struct fah_times *t)
 {
 	fah_json_key(j, "seconds");
 	fah_json_begin_object(j);
-	put_number(j, "python", t->python);
-	put_number(j, "native", t->native);
-	put_number(j, "system", t->system);
-	put_number(j, "waiting", t->waiting);
+	fah_json_put_double(j, "python", t->python);
+	fah_json_put_double(j, "native", t->native);
+	fah_json_put_double(j, "system", t->system);
+	fah_json_put_double(j, "waiting", t->waiting);
 	fah_json_end_object(j);
 }
 
 static void put_totals(struct fah_json *j, const struct fah_totals *t)
 {
-	put_number(j, "program_s", t->program_s);
+	fah_json_put_double(j, "program_s", t->program_s);
 	fah_json_key(j, "without_profiling_s");
 	if (t->unprofiled_s > 0)
 		fah_json_double(j, t->unprofiled_s);
 	else
 		fah_json_null(j);
-	put_number(j, "wall_s", t->wall_s);
-	put_number(j, "cpu_s", t->cpu_s);
-	put_number(j, "waited_s", t->waited_s);
-	put_number(j, "no_core_s", t->ready_s);
-	put_count(j, "max_rss_bytes", t->max_rss_bytes);
-	put_count(j, "samples", t->samples);
-	put_count(j, "drops", t->drops);
-	put_number(j, "interval_points", t->interval_points);
-	fah_json_key(j, "complete");
-	fah_json_bool(j, t->complete);
+	fah_json_put_double(j, "wall_s", t->wall_s);
+	fah_json_put_double(j, "cpu_s", t->cpu_s);
+	fah_json_put_double(j, "waited_s", t->waited_s);
+	fah_json_put_double(j, "no_core_s", t->ready_s);
+	fah_json_put_u64(j, "max_rss_bytes", t->max_rss_bytes);
+	fah_json_put_u64(j, "samples", t->samples);
+	fah_json_put_u64(j, "drops", t->drops);
+	fah_json_put_double(j, "interval_points", t->interval_points);
+	fah_json_put_bool(j, "complete", t->complete);
 }
 
 static void put_parts(struct fah_json *j, const struct fah_parts *parts)
 {
 	fah_json_key(j, "parts_s");
 	fah_json_begin_object(j);
-	put_number(j, "inside", parts->inside);
-	put_number(j, "outside", parts->outside);
-	put_number(j, "no_python", parts->no_python);
-	put_number(j, "no_core", parts->no_core);
-	put_number(j, "unknown", parts->unknown);
-	put_number(j, "unsampled", parts->unsampled);
+	fah_json_put_double(j, "inside", parts->inside);
+	fah_json_put_double(j, "outside", parts->outside);
+	fah_json_put_double(j, "no_python", parts->no_python);
+	fah_json_put_double(j, "no_core", parts->no_core);
+	fah_json_put_double(j, "unknown", parts->unknown);
+	fah_json_put_double(j, "unsampled", parts->unsampled);
 	fah_json_end_object(j);
 }
 
@@ -81,13 +62,13 @@ static void put_function(struct fah_json *j, const struct fah_profile *p,
 	const struct fah_function *f = fah_profile_function(p, cost->function);
 
 	fah_json_begin_object(j);
-	put_text(j, "name", f->name);
-	put_text(j, "file", f->file);
-	put_count(j, "line", f->first_line);
-	put_number(j, "share", cost->share);
-	put_number(j, "interval", cost->interval);
+	fah_json_put_str(j, "name", f->name);
+	fah_json_put_str(j, "file", f->file);
+	fah_json_put_u64(j, "line", f->first_line);
+	fah_json_put_double(j, "share", cost->share);
+	fah_json_put_double(j, "interval", cost->interval);
 	put_times(j, &cost->times);
-	put_count(j, "samples", cost->samples);
+	fah_json_put_u64(j, "samples", cost->samples);
 	fah_json_end_object(j);
 }
 
@@ -105,21 +86,21 @@ static void put_functions(struct fah_json *j, const struct fah_profile *p,
 static void put_lines(struct fah_json *j, const struct fah_profile *p,
 		      const struct fah_gains *gains)
 {
-	put_number(j, "cores_used", gains->cores);
+	fah_json_put_double(j, "cores_used", gains->cores);
 	fah_json_key(j, "lines");
 	fah_json_begin_array(j);
 	for (size_t i = 0; i < gains->n; i++) {
 		const struct fah_gain *g = &gains->lines[i];
 
 		fah_json_begin_object(j);
-		put_text(j, "file", g->file->abspath);
-		put_count(j, "line", g->line->line);
-		put_text(j, "function", fah_profile_function(p, g->line->function)->name);
-		put_number(j, "share", g->share);
-		put_number(j, "interval", g->interval);
+		fah_json_put_str(j, "file", g->file->abspath);
+		fah_json_put_u64(j, "line", g->line->line);
+		fah_json_put_str(j, "function", fah_profile_function(p, g->line->function)->name);
+		fah_json_put_double(j, "share", g->share);
+		fah_json_put_double(j, "interval", g->interval);
 		put_times(j, &g->line->times);
-		put_number(j, "run_without_s", g->without_s);
-		put_number(j, "run_with_half_s", g->half_s);
+		fah_json_put_double(j, "run_without_s", g->without_s);
+		fah_json_put_double(j, "run_with_half_s", g->half_s);
 		fah_json_end_object(j);
 	}
 	fah_json_end_array(j);
@@ -141,35 +122,36 @@ static void put_bottleneck(struct fah_json *j, const struct fah_profile *p,
 
 	fah_json_key(j, "bottleneck");
 	fah_json_begin_object(j);
-	put_text(j, "kind", kinds[b->kind]);
-	put_number(j, "share", b->share);
+	fah_json_put_str(j, "kind", kinds[b->kind]);
+	fah_json_put_double(j, "share", b->share);
 	if (b->function) {
-		put_text(j, "function", fah_profile_function(p, b->function->function)->name);
-		put_text(j, "file", fah_profile_function(p, b->function->function)->file);
-		put_number(j, "interval", b->function->interval);
-		put_text(j, "doing", doing[b->doing]);
-		put_number(j, "doing_share", b->doing_share);
+		fah_json_put_str(j, "function",
+				 fah_profile_function(p, b->function->function)->name);
+		fah_json_put_str(j, "file", fah_profile_function(p, b->function->function)->file);
+		fah_json_put_double(j, "interval", b->function->interval);
+		fah_json_put_str(j, "doing", doing[b->doing]);
+		fah_json_put_double(j, "doing_share", b->doing_share);
 		if (b->doing == FAH_DOING_WAITING)
-			put_text(j, "reason", fah_wait_words(b->reason));
+			fah_json_put_str(j, "reason", fah_wait_words(b->reason));
 		if (b->line) {
-			put_count(j, "line", b->line->line);
-			put_number(j, "line_share", b->line_share);
+			fah_json_put_u64(j, "line", b->line->line);
+			fah_json_put_double(j, "line_share", b->line_share);
 		}
-		put_text(j, "rival",
-			 b->rival ? fah_profile_function(p, b->rival->function)->name : NULL);
+		fah_json_put_str(j, "rival",
+				 b->rival ? fah_profile_function(p, b->rival->function)->name
+					  : NULL);
 	}
 	fah_json_end_object(j);
 }
 
 int fah_report_summary_json(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
 {
-	static const struct fah_scope everything = {.everything = true};
 	const struct fah_charges *charges;
 	const struct fah_gains *gains;
 	struct fah_bottleneck b;
 	struct fah_parts parts;
 	struct fah_json j;
-	int err = fah_profile_charge(p, o->scope ? o->scope : &everything, &charges);
+	int err = fah_profile_charge(p, o->scope ? o->scope : &fah_scope_everything, &charges);
 
 	if (err == 0)
 		err = fah_profile_gains(p, charges, SIZE_MAX, LINES_FLOOR, &gains);
@@ -179,8 +161,8 @@ int fah_report_summary_json(FILE *out, struct fah_profile *p, const struct fah_r
 	fah_profile_bottleneck(p, charges, &b);
 	fah_json_init(&j, out);
 	fah_json_begin_object(&j);
-	put_text(&j, "command", o->command ? o->command : fah_profile_meta(p, "command"));
-	put_text(&j, "root", o->root);
+	fah_json_put_str(&j, "command", o->command ? o->command : fah_profile_meta(p, "command"));
+	fah_json_put_str(&j, "root", o->root);
 	put_totals(&j, fah_profile_totals(p));
 	put_parts(&j, &parts);
 	put_bottleneck(&j, p, &b);

@@ -18,8 +18,6 @@
 #define RULE 75
 #define INDENT 3
 
-static const struct fah_scope everything = {.everything = true};
-
 static void put_step(struct fah_text *t, const struct fah_profile *p,
 		     const struct fah_trace_step *step, int depth)
 {
@@ -115,8 +113,8 @@ int fah_traces_print(struct fah_text *t, struct fah_profile *p, const struct fah
 	int rule = RULE < t->width ? RULE : t->width, err;
 	size_t n;
 
-	err = fah_profile_traces(p, t->o->scope ? t->o->scope : &everything, charges, FUNCTIONS_MAX,
-				 &traced, &n);
+	err = fah_profile_traces(p, t->o->scope ? t->o->scope : &fah_scope_everything, charges,
+				 FUNCTIONS_MAX, &traced, &n);
 	if (err < 0 || !has_block(p, traced, n))
 		return err;
 	fah_text_paint(t, FAH_BOLD, "Stack Trace Summary");

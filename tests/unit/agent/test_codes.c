@@ -53,13 +53,6 @@ static void hold_up(void)
 		sched_yield();
 }
 
-void *fah_pages(size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 /* The code's address, as the line of its definition. */
 int fah_py_code_read(const struct fah_mem *mem, const struct fah_py_layout *layout, uint64_t code,
 		     struct fah_py_code *ret)
