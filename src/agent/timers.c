@@ -232,11 +232,11 @@ static uint64_t given_interval(void)
 	return head ? atomic_load(&head->clock_given_ns) : 0;
 }
 
-/* Events come more often than samples are to be taken: the collector does not know yet. What it
- * gives differs by up to a fourth from what is wanted. */
+/* Events come more often than samples are to be taken, and than they vary by: the collector does
+ * not know yet. */
 static bool puts_off(const struct fah_timer *t, uint64_t given)
 {
-	return given && given < t->due_ns - t->due_ns / 4;
+	return given && (double)given * (1 + 1.25 * FAH_CLOCK_VARIES) < (double)t->due_ns;
 }
 
 bool fah_timer_too_early(const struct fah_timer *t, uint64_t since_ns)

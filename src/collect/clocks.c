@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "collect/event_cost.h"
 #include "collect/process.h"
+#include "collect/vary.h"
 #include "core/err.h"
 #include "core/segment.h"
 #include "core/time.h"
@@ -22,16 +23,6 @@
 
 #define SHORTEST_NS 10000u /* the kernel's own limit */
 #define MEASURE_AFTER_NS 2000000000u
-/*
- * How long an interval lasts, and how many there are of it at least. A loop that takes a few of
- * them keeps step with them all that time, and its samples are no better than one. But setting one
- * begins it anew, which takes an interrupt and half an interval; at high rates there are enough.
- */
-#define VARY_EVERY_NS 60000000u
-#define VARY_FAST_NS 500000000u
-#define VARY_AFTER 16u
-#define VARY_PART 4u /* rates differ by up to a fourth, so that no loop keeps step */
-
 struct event {
 	uint32_t tid; /* 0: none */
 	int fd;	      /* -1: the kernel refused */
@@ -44,8 +35,7 @@ struct clocked {
 	uint32_t n;
 	uint64_t period_ns, varied_ns; /* as asked for; as set */
 	uint64_t set_ns;	       /* when that was */
-	double by;		       /* by what part of it the rate differs from the asked */
-	bool mirror;		       /* the next differs by as much to the other side */
+	struct fah_vary vary;
 };
 
 struct fah_clocks {
@@ -163,26 +153,6 @@ int fah_clocks_new(struct fah_drain *d, bool user_only, bool cost_at_once, struc
 	return 0;
 }
 
-static uint64_t vary_after(const struct fah_clocks *c, uint64_t period_ns)
-{
-	uint64_t ns = c->user_only ? VARY_EVERY_NS : VARY_FAST_NS;
-
-	return ns > VARY_AFTER * period_ns ? ns : VARY_AFTER * period_ns;
-}
-
-/* Every other time as far to the other side, so that the rate is the one asked for. */
-static uint64_t varied(struct fah_clocks *c, struct clocked *k)
-{
-	double by = (double)(next_random(c) % 2000) / 1000 - 1; /* -1 to 1 */
-	double period;
-
-	k->by = k->mirror ? -k->by : by / VARY_PART;
-	k->mirror = !k->mirror;
-	period = (double)k->period_ns / (1 + k->by);
-	/* the last of each is cut off, in the middle on average */
-	return (uint64_t)(period - period * period / 2 / (double)vary_after(c, k->period_ns));
-}
-
 static void end_event(struct event *e)
 {
 	if (e->tid && e->fd >= 0)
@@ -231,11 +201,11 @@ static void look_at(struct fah_clocks *c, struct clocked *k, struct event *e,
 		atomic_store(&slot->given, 0);
 }
 
-static void set_periods(struct fah_clocks *c, struct clocked *k, struct fah_segment_head *head)
+static void set_periods(struct clocked *k, struct fah_segment_head *head)
 {
 	/* who samples meanwhile cannot tell by which of the two intervals it came */
 	atomic_store(&head->clock_given_ns, 0);
-	k->varied_ns = varied(c, k);
+	k->varied_ns = fah_vary_next(&k->vary, k->period_ns);
 	for (uint32_t i = 0; i < k->n; i++)
 		if (k->events[i].tid && k->events[i].fd >= 0)
 			ioctl(k->events[i].fd, PERF_EVENT_IOC_PERIOD, &k->varied_ns);
@@ -259,10 +229,9 @@ static bool grow(struct clocked *k, uint32_t n)
 	return true;
 }
 
-static bool is_to_vary(const struct fah_clocks *c, const struct clocked *k, uint64_t period,
-		       uint64_t now_ns)
+static bool is_to_vary(const struct clocked *k, uint64_t period, uint64_t now_ns)
 {
-	return period != k->period_ns || now_ns - k->set_ns >= vary_after(c, period);
+	return period != k->period_ns || now_ns - k->set_ns >= fah_vary_after(&k->vary, period);
 }
 
 static void tick_process(struct fah_clocks *c, struct clocked *k, uint64_t now_ns)
@@ -276,12 +245,10 @@ static void tick_process(struct fah_clocks *c, struct clocked *k, uint64_t now_n
 	atomic_store(&head->collector, (uint32_t)getpid());
 	atomic_store(&head->event_cost_ns, c->cost_ns);
 	period = period ? period : head->period_ns;
-	if (is_to_vary(c, k, period, now_ns)) {
-		if (period != k->period_ns)
-			k->mirror = false;
+	if (is_to_vary(k, period, now_ns)) {
 		k->period_ns = period;
 		k->set_ns = now_ns;
-		set_periods(c, k, head);
+		set_periods(k, head);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		look_at(c, k, &k->events[i], &head->clocks[i]);
@@ -364,6 +331,7 @@ void fah_clocks_tick(struct fah_clocks *c, uint64_t now_ns)
 		if (!k)
 			return;
 		k->p = p;
+		fah_vary_init(&k->vary, c->user_only, next_random(c));
 		k->next = c->list;
 		c->list = k;
 	}

@@ -34,6 +34,7 @@
 #define FAH_REASON_MAX 256u
 #define FAH_OWN_THREADS 4u    /* threads of the agent's own that can be told, at a time */
 #define FAH_CLOCK_SLOTS 1000u /* threads that can have an event at a time */
+#define FAH_CLOCK_VARIES 0.4  /* the part by which the rate of events is higher or lower at most */
 #define FAH_NATIVE_STOPS 8u
 #define FAH_FRAMES_MAX 16384u /* .eh_frame sections that are registered at a time */
 #define FAH_NATIVE_MAX 192u   /* native frames of a sample: the innermost ones */

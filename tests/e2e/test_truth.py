@@ -63,10 +63,9 @@ ELSEWHERE = (
 # Points that a program may be off where the sampling itself leans, which no interval covers; what is
 # found above that is a new defect. A clock that is bound to the kernel's tick sees work in step with
 # the tick, by its own timers or because a busy kernel hands out cores at ticks, at one phase only.
-# Threads of 3 ms have no other. With both clocks that is left of it inside the kernel, where periodic.py
-# spends three fourths of its turns (it asks for its CPU all the time): 8 points were seen.
+# Threads of 3 ms have no other.
 BOUND_TO_TICK = {"periodic": 60.0, "faults": 10.0, "short_threads": 30.0}
-BOTH_CLOCKS = {"periodic": 15.0, "short_threads": 30.0}
+BOTH_CLOCKS = {"short_threads": 30.0}
 
 
 def leaning(it):

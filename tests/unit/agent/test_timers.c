@@ -11,13 +11,13 @@
 #include <cmocka.h>
 
 #include "../../../src/agent/timers.c"
+#include "collect/vary.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #define MS 1000000ull
 #define TICK (4 * MS)
-#define VARY (60 * MS)
 #define LENGTH (60000 * MS)
 
 struct fah_agent fah_agent;
@@ -61,9 +61,10 @@ static double shown(const struct mix *mix, double *ret_true)
 	struct fah_timer t = {.outer = true, .id = 1, .due_ns = mix->interval_ns};
 	uint64_t event = 0, tick = TICK, vary = 0, last = 0, change = 0, user = 0, kernel = 0;
 	uint64_t in_kernel = 0;
-	double by = 0;
-	bool inside = false, mirror = false;
+	bool inside = false;
+	struct fah_vary v;
 
+	fah_vary_init(&v, true, fah_random());
 	for (now = 0; now < LENGTH;) {
 		uint64_t next = event < tick ? event : tick;
 
@@ -77,12 +78,10 @@ static double shown(const struct mix *mix, double *ret_true)
 				 (uint64_t)(-log(1 - chance()) *
 					    (double)(inside ? mix->kernel_ns : mix->user_ns));
 		} else if (now == vary) { /* a change begins the interval anew */
-			by = mirror ? -by : (chance() - 0.5) / 2;
-			mirror = !mirror;
-			head.clock_given_ns = (uint64_t)((double)mix->interval_ns / (1 + by));
+			head.clock_given_ns = fah_vary_next(&v, mix->interval_ns);
 			head.clock_set_ns = now;
 			event = now + head.clock_given_ns;
-			vary = now + (VARY > 16 * mix->interval_ns ? VARY : 16 * mix->interval_ns);
+			vary = now + fah_vary_after(&v, mix->interval_ns);
 		} else if (now == event) {
 			event = now + head.clock_given_ns;
 			if (!inside && !fah_timer_too_early(&t, now - t.event_ns)) {
