@@ -46,6 +46,16 @@ struct fah_command {
 extern const struct fah_command *const fah_commands[];
 const struct fah_command *fah_command_find(const char *name); /* also by alias; NULL: none */
 
+/* topics.c: fixingahole help TOPIC; no name at the end. */
+struct fah_topic {
+	const char *name;
+	const char *summary; /* one line, no full stop */
+	const char *text;    /* as a command's description; lines that begin with spaces stay */
+	bool formats;	     /* the formats of exports are listed below it */
+};
+extern const struct fah_topic fah_topics[];
+const struct fah_topic *fah_topic_find(const char *name); /* NULL: none */
+
 /* args.c: a walk over arguments by a command's table. */
 struct fah_args {
 	const struct fah_command *cmd;
@@ -86,8 +96,12 @@ int fah_fail_err(int err, const char *fmt, ...) __attribute__((format(printf, 2,
 /* help.c */
 void fah_help_all(void);
 void fah_help_command(const struct fah_command *cmd);
+void fah_help_topic(const struct fah_topic *topic);
 void fah_man(const struct fah_command *cmd); /* NULL: the page of the whole program */
 int fah_completion(const char *shell);	     /* 0, or -1 where the shell is not known */
+
+/* cmd_help.c: what was typed is no command; returns FAH_STATUS_USAGE after saying so. */
+int fah_help_no_command(const char *typed);
 
 /* Values: false where the text is none. */
 bool fah_parse_percent(const char *text, double *ret); /* "1", "0.5%": 0.01 to 100 */

@@ -1,11 +1,11 @@
 /* help.c - --help, the man page and shell completion, all from the table of commands. */
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "export/export.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define INDENT 4
 #define TEXT_WIDTH 78
 
 static const char tagline[] =
@@ -19,39 +19,51 @@ static void option_label(const struct fah_option *o, char *buf, size_t cap)
 		 o->arg ? " " : "", o->arg ? o->arg : "");
 }
 
-/* Words of text wrapped to TEXT_WIDTH columns behind an indent; '\n' in text starts a line anew. */
-static void wrapped(const char *text, int indent)
+/* One line of text, broken at spaces so that it fits; the spaces it begins with indent all of it.
+ */
+static void wrapped_line(const char *text, size_t len, int indent)
 {
-	int column = indent;
+	const char *end = text + len;
+	int column;
 
-	printf("%*s", indent, "");
-	while (*text) {
-		size_t n = strcspn(text, " \n");
+	while (text < end && *text == ' ') {
+		text++;
+		indent++;
+	}
+	column = indent;
+	if (text < end)
+		printf("%*s", indent, "");
+	while (text < end) {
+		size_t n = strcspn(text, " \n"), spaces = strspn(text + n, " ");
 
-		if (column > indent && column + 1 + (int)n > TEXT_WIDTH) {
-			printf("\n%*s", indent, "");
-			column = indent;
-		}
-		if (column > indent) {
-			putchar(' ');
-			column++;
-		}
 		printf("%.*s", (int)n, text);
 		column += (int)n;
-		text += n;
-		while (*text == ' ')
-			text++;
-		if (*text == '\n') {
-			printf(text[1] ? "\n%*s" : "%*s", text[1] == '\n' ? 0 : indent, "");
+		text += n + spaces;
+		if (text >= end)
+			break;
+		n = strcspn(text, " \n");
+		if (column + (int)(spaces + n) > TEXT_WIDTH) {
+			printf("\n%*s", indent, "");
 			column = indent;
-			text++;
-			if (*text == '\n') {
-				printf("\n%*s", indent, "");
-				text++;
-			}
+		} else {
+			printf("%*s", (int)spaces, "");
+			column += (int)spaces;
+			if (spaces > 1) /* a table's next column */
+				indent = column;
 		}
 	}
 	putchar('\n');
+}
+
+/* Text behind an indent, wrapped to TEXT_WIDTH columns; '\n' in it starts a line anew. */
+static void wrapped(const char *text, int indent)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		wrapped_line(text, len, indent);
+		text += len + (text[len] == '\n');
+	}
 }
 
 /* "svg, flamegraph" */
@@ -70,8 +82,30 @@ void fah_help_all(void)
 	for (const struct fah_command *const *c = fah_commands; *c; c++)
 		if (!(*c)->hidden)
 			printf("  %-10s %s\n", (*c)->name, (*c)->summary);
+	printf("\ntopics, for fixingahole help TOPIC:\n");
+	for (const struct fah_topic *t = fah_topics; t->name; t++)
+		printf("  %-13s %s\n", t->name, t->summary);
 	printf("\nfixingahole COMMAND --help says more. fixingahole --version prints the "
 	       "version.\n");
+}
+
+static void list_formats(void)
+{
+	char label[128];
+
+	printf("\nformats:\n");
+	for (const struct fah_export *const *e = fah_exports; *e; e++) {
+		format_label(*e, label, sizeof(label));
+		printf("  %-26s  %s\n", label, (*e)->summary);
+	}
+}
+
+void fah_help_topic(const struct fah_topic *topic)
+{
+	printf("%s: %s\n\n", topic->name, topic->summary);
+	wrapped(topic->text, 0);
+	if (topic->formats)
+		list_formats();
 }
 
 void fah_help_command(const struct fah_command *cmd)
@@ -90,11 +124,8 @@ void fah_help_command(const struct fah_command *cmd)
 		}
 	}
 	printf("  %-26s  %s\n", "-h, --help", "print this");
-	for (const struct fah_export *const *e = fah_exports; cmd->formats && *e; e++) {
-		format_label(*e, label, sizeof(label));
-		printf("%s  %-26s  %s\n", e == fah_exports ? "\nformats:\n" : "", label,
-		       (*e)->summary);
-	}
+	if (cmd->formats)
+		list_formats();
 	for (const char *const *e = cmd->examples; e && *e; e += 2)
 		printf("%s  %s\n      %s\n", e == cmd->examples ? "\nexamples:\n" : "", e[0], e[1]);
 }
@@ -119,6 +150,46 @@ static void roff(const char *s)
 	}
 }
 
+static void man_formats(void)
+{
+	char label[128];
+
+	fputs(".PP\nFormats:\n", stdout);
+	for (const struct fah_export *const *e = fah_exports; *e; e++) {
+		format_label(*e, label, sizeof(label));
+		printf(".TP\n.B %s\n", label);
+		roff((*e)->summary);
+		fputs(".\n", stdout);
+	}
+}
+
+/* As roff; paragraphs that begin with spaces are tables, whose lines stay as they are. */
+static void man_text(const char *text)
+{
+	while (*text) {
+		const char *end = strstr(text, "\n\n");
+		size_t len = end ? (size_t)(end - text) : strlen(text);
+		_cleanup_(fah_freep) char *paragraph = strndup(text, len);
+
+		fputs(*text == ' ' ? ".PP\n.nf\n" : ".PP\n", stdout);
+		roff(paragraph ? paragraph : "");
+		fputs(*text == ' ' ? "\n.fi\n" : "\n", stdout);
+		text += len + (end ? 2 : 0);
+	}
+}
+
+static void man_topic(const struct fah_topic *topic)
+{
+	fputs(".SS ", stdout);
+	roff(topic->name);
+	fputs(": ", stdout);
+	roff(topic->summary);
+	putchar('\n');
+	man_text(topic->text);
+	if (topic->formats)
+		man_formats();
+}
+
 static void man_command(const struct fah_command *cmd)
 {
 	char label[128];
@@ -134,12 +205,8 @@ static void man_command(const struct fah_command *cmd)
 		roff(o->help);
 		fputs(".\n", stdout);
 	}
-	for (const struct fah_export *const *e = fah_exports; cmd->formats && *e; e++) {
-		format_label(*e, label, sizeof(label));
-		printf("%s.TP\n.B %s\n", e == fah_exports ? ".PP\nFormats:\n" : "", label);
-		roff((*e)->summary);
-		fputs(".\n", stdout);
-	}
+	if (cmd->formats)
+		man_formats();
 	for (const char *const *e = cmd->examples; e && *e; e += 2) {
 		printf("%s.TP\n.B ", e == cmd->examples ? ".PP\nExamples:\n" : "");
 		roff(e[0]);
@@ -166,6 +233,10 @@ void fah_man(const struct fah_command *cmd)
 	for (const struct fah_command *const *c = fah_commands; *c; c++)
 		if ((!cmd || cmd == *c) && !(*c)->hidden)
 			man_command(*c);
+	if (!cmd)
+		fputs(".SH TOPICS\n", stdout);
+	for (const struct fah_topic *t = fah_topics; !cmd && t->name; t++)
+		man_topic(t);
 	fputs(".SH EXIT STATUS\nThe program's own, 128 + n where signal n killed it; 1 where it "
 	      "could not be "
 	      "started; 2 for errors in the use of fixingahole.\n"
@@ -189,6 +260,16 @@ static void words(const struct fah_command *cmd)
 	fputs(" --help", stdout);
 }
 
+/* Commands and topics, with a space behind each. */
+static void what_help_knows(void)
+{
+	for (const struct fah_command *const *c = fah_commands; *c; c++)
+		if (!(*c)->hidden)
+			printf("%s ", (*c)->name);
+	for (const struct fah_topic *t = fah_topics; t->name; t++)
+		printf("%s ", t->name);
+}
+
 static void complete_bash(void)
 {
 	fputs("_fixingahole() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
@@ -198,8 +279,12 @@ static void complete_bash(void)
 		if (!(*c)->hidden)
 			printf("%s ", (*c)->name);
 	fputs("--help --version\" -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase $cur in\n\t-*) ;;\n"
-	      "\t*) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n\tesac\n\tcase "
-	      "${COMP_WORDS[1]} in\n",
+	      "\t*)\n\t\tif [ \"${COMP_WORDS[1]}\" = help ]; then\n\t\t\tCOMPREPLY=($(compgen -W "
+	      "\"",
+	      stdout);
+	what_help_knows();
+	fputs("\" -- \"$cur\"))\n\t\telse\n\t\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\t\tfi\n"
+	      "\t\treturn ;;\n\tesac\n\tcase ${COMP_WORDS[1]} in\n",
 	      stdout);
 	for (const struct fah_command *const *c = fah_commands; *c; c++) {
 		if ((*c)->hidden)
@@ -249,7 +334,14 @@ static void complete_zsh(void)
 			printf("]%s%s%s' \\\n", o->arg ? ":" : "", o->arg ? o->arg : "",
 			       o->arg ? ":_files" : "");
 		}
-		fputs("\t\t\t'--help[print help]' '*:file:_files' ;;\n", stdout);
+		fputs("\t\t\t'--help[print help]' ", stdout);
+		if (*c == fah_command_find("help")) {
+			fputs("'1:topic:(", stdout);
+			what_help_knows();
+			fputs(")' ;;\n", stdout);
+		} else {
+			fputs("'*:file:_files' ;;\n", stdout);
+		}
 	}
 	fputs("\tesac\n}\n_fixingahole \"$@\"\n", stdout);
 }
@@ -271,6 +363,13 @@ static void complete_fish(void)
 				       "-d '",
 				       programs[i], (*c)->name, o->name, o->arg ? " -r" : "");
 				quoted(o->help, "");
+				fputs("'\n", stdout);
+			}
+			if (*c == fah_command_find("help")) {
+				printf("complete -c %s -f -n '__fish_seen_subcommand_from help' -a "
+				       "'",
+				       programs[i]);
+				what_help_knows();
 				fputs("'\n", stdout);
 			}
 		}

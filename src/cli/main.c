@@ -97,6 +97,6 @@ int main(int argc, char **argv)
 		return print_version();
 	cmd = fah_command_find(argv[1]);
 	if (!cmd)
-		return fah_fail("there is no command '%s'; fixingahole --help lists them", argv[1]);
+		return fah_help_no_command(argv[1]);
 	return cmd->run(cmd, argc - 2, argv + 2);
 }

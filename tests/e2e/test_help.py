@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+from support.pythons import REPO
 from support.run import BINARY, run
 
 
@@ -16,9 +17,16 @@ def said(tmp_path, *args):
 
 def commands(tmp_path):
     text = said(tmp_path, "--help")
-    found = re.findall(r"^  ([a-z]+) {2,}\S", text, re.M)
+    found = re.findall(r"^  ([a-z]+) {2,}\S", text.split("\n\n")[2], re.M)
     assert {"profile", "inspect"} <= set(found), text
     return found
+
+
+def topics(tmp_path):
+    text = said(tmp_path, "help").split("topics, for fixingahole help TOPIC:\n")[1]
+    found = re.findall(r"^  ([a-z-]+) +(\S.*)", text.split("\n\n")[0], re.M)
+    assert len(found) > 8, text
+    return dict(found)
 
 
 def options_of(tmp_path, command):
@@ -53,12 +61,57 @@ def test_help_of_each_command(program, tmp_path):
         assert max(map(len, text.splitlines())) <= 110
 
 
+def test_topics(program, tmp_path):
+    for topic, summary in topics(tmp_path).items():
+        text = said(tmp_path, "help", topic)
+        assert text.startswith("%s: %s\n\n" % (topic, summary)) and text.endswith("\n"), text
+        assert max(map(len, text.splitlines())) <= 110 and not re.search(r" $|\n\n\n", text, re.M), text
+        assert topic not in commands(tmp_path)
+    assert "\n    [tool.fixingahole]\n    root = " in said(tmp_path, "help", "settings")
+    assert "  speedscope  " in said(tmp_path, "help", "formats")
+
+
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (["help", "setings"], "no command or topic 'setings'; nearest: settings; "),
+        (["help", "proflie"], "; nearest: profile; "),
+        (["help", "exit_status"], "; nearest: exit-status; "),
+        (["help", "xyzzyxyzzy"], "'xyzzyxyzzy'; fixingahole help lists them"),
+        (["proflie", "x.py"], "no command 'proflie'; nearest: profile; "),
+        (["sumarise"], "; nearest: summarize; "),
+        (["settings"], "settings is no command but a topic: fixingahole help settings"),
+        (["one\ntwo"], "no command 'one\\ntwo'; fixingahole help lists them"),
+    ],
+)
+def test_no_such_command_or_topic(program, words, says, tmp_path):
+    result = run([str(BINARY)] + words, tmp_path)
+    assert result.status == 2 and result.stdout == b"" and says in result.err, result
+    assert result.err.count("\n") == 1, result
+
+
+def test_what_topics_say_of_options_is_there(program, tmp_path):
+    """An option, topic or file that a topic names exists."""
+    known = set(commands(tmp_path)) | set(topics(tmp_path))
+    options = {option for command in commands(tmp_path) for option in options_of(tmp_path, command)}
+    for topic in topics(tmp_path):
+        text = said(tmp_path, "help", topic)
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text):
+            assert option in options | {"--version", "--size"}, (topic, option)
+        for word in re.findall(r"\bfixingahole help ([a-z-]+)", text):
+            assert word in known, (topic, word)
+        for path in re.findall(r"\bdoc/\w+\.md", text):
+            assert (REPO / path).is_file(), (topic, path)
+
+
 def test_version(program, tmp_path):
     assert re.search(r"\d+\.\d+\.\d+", said(tmp_path, "--version"))
 
 
 def test_man_page_has_every_command_and_option(program, tmp_path):
     page = said(tmp_path, "help", "--man").replace("\\-", "-")
+    for topic, summary in topics(tmp_path).items():
+        assert "\n.SS %s: %s\n" % (topic, summary) in page
     for command in commands(tmp_path):
         assert "fixingahole %s" % command in page
         for option in options_of(tmp_path, command):
@@ -83,6 +136,7 @@ def test_man_page_is_sound(program, tmp_path):
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_has_every_command_and_option(program, shell, tmp_path):
     script = said(tmp_path, "help", "--completion", shell)
+    assert " ".join(list(commands(tmp_path)) + list(topics(tmp_path))) in script
     for command in commands(tmp_path):
         assert command in script
         for option in options_of(tmp_path, command):
@@ -119,3 +173,6 @@ def test_bash_completes(program, tmp_path):
     assert "--rate" in complete(script, ["fixingahole", "profile", "--"])
     assert complete(script, ["fixingahole", "profile", "--rat"]) == ["--rate"]
     assert complete(script, ["fixingahole", "inspect", "--rec"]) == ["--records"]
+    assert complete(script, ["fixingahole", "help", "s"]) == ["summarize", "scope", "settings"]
+    assert complete(script, ["fixingahole", "help", "exit-"]) == ["exit-status"]
+    assert complete(script, ["fixingahole", "help", "--com"]) == ["--completion"]
