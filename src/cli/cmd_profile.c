@@ -36,6 +36,7 @@ enum {
 	OPT_CODE,
 	OPT_BUDGET,
 	OPT_CLOCK,
+	OPT_CPU,
 	OPT_TRACE,
 	OPT_NO_TRACE,
 	OPT_ROOT,
@@ -65,6 +66,7 @@ static const struct fah_option options[] = {
 	FAH_CLOCK_OPTION(OPT_CLOCK),
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
 	 "what it may cost, in percent of a core (default: 1, unless a rate is given)"},
+	{OPT_CPU, "cpu", "c", NULL, "time, not memory (default)"},
 	{OPT_TRACE, "trace", "t", NULL,
 	 "say where the dearest functions are called from (default)"},
 	{OPT_NO_TRACE, "no-trace", "nt", NULL, "don't"},
@@ -133,6 +135,8 @@ static int take_option(struct job *job, int option, const char *value)
 		return 0;
 	case OPT_DURATION:
 		job->flags.duration = value;
+		return 0;
+	case OPT_CPU: /* there is nothing else yet */
 		return 0;
 	case OPT_TRACE:
 	case OPT_NO_TRACE:

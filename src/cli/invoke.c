@@ -64,7 +64,10 @@ char *fah_invoke_words(const struct fah_command *cmd, int argc, char **argv)
 {
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 
-	fah_strbuf_addf(&sb, "fixingahole %s", cmd->name);
+	/* by either of its names, as it was typed; a build's or a copy's own name is none */
+	fah_strbuf_addf(&sb, "%s %s",
+			strcmp(program_invocation_short_name, "fixit") ? "fixingahole" : "fixit",
+			cmd->name);
 	for (int i = 0; i < argc; i++) {
 		bool plain = argv[i][0] && !argv[i][strcspn(argv[i], " \t\n'\"\\$&|;<>()*?`#~")];
 

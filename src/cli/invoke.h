@@ -17,8 +17,8 @@ bool fah_invoke_on_path(const char *name, char *buf, size_t cap);
  * not. */
 int fah_invoke_find(const char *typed, char *buf, size_t cap);
 
-/* "fixingahole NAME ...", with quotes where a shell would need them; the caller frees it. NULL: no
- * memory. */
+/* "fixingahole NAME ..." (or fixit), with quotes where a shell needs them; the caller frees it.
+ * NULL: no memory. */
 char *fah_invoke_words(const struct fah_command *cmd, int argc, char **argv);
 /* As shells show it: 128 + n on a signal. */
 int fah_invoke_status(int wait_status);

@@ -119,6 +119,61 @@ def test_what_is_reported(program, system_python, project):
     assert any("JSON" in name for name in detailed) and "helped" not in detailed, detailed
 
 
+def test_options_come_first(program, python, project):
+    """Each over what the file and the environment say; of two that exclude each other the last."""
+    settings(project, 'root = "one"\noutput = "a"\nignore = ["old"]\nduration = "absolute"\n')
+    env = {"FIXINGAHOLE_OUTPUT": "b", "FIXINGAHOLE_DURATION": "absolute"}
+    options = "--root . -o res -i old -i .venv -i one --duration relative --clock timer --budget 50 --output-file=r.txt"
+    options = options.split() + ["-nt", "--trace"]
+    result = fixingahole(python, project, "profile", *options, "wörk.py", "--no-trace", "its own", env=env)
+    assert result.status == 0 and result.stderr == b"" and "'its own'" in result.out.splitlines()[0], result
+    assert "Stack Trace Summary" not in result.out and "helped" in report.top(result.out), result
+    assert run_folder(project / "res") and (project / "r.txt").is_file() and not (project / "b").exists()
+    assert "bound to the kernel's tick" in " ".join(result.out.split()), result
+    result = fixingahole(python, project, "profile", "wörk dir/wörk.py", "-nt", "-t", "--duration", "absolute")
+    assert re.search(r"^Stack Trace Summary\n=+\n\n.*, \(\d\.\d{3}s\)\n  └─ ", result.out, re.M), result
+
+
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (["one/run.py", "--module", "json"], "one of FILE, --module and --code"),
+        (["--module", "json", "--code", "pass"], "one of FILE, --module and --code"),
+        (["--duration", "slow", "one/run.py"], "--duration: there is no duration 'slow'; allowed: relative"),
+        (["one/run.py", "--duration"], "--duration needs a value"),
+        (["one/run.py", "--root", "absent"], "absent"),
+        (["--root", "one/run.py", "one/run.py"], "is no folder"),
+        (["--ignore", "", "one/run.py"], "--ignore: its value is empty"),
+        (["--ignore", ".", "one/run.py"], "would leave nothing"),
+        (["--output-file", "", "one/run.py"], "--output-file"),
+        (["--quiet=yes", "one/run.py"], "--quiet takes no value"),
+        (["--clock", "sundial", "one/run.py"], "there are timer and perf"),
+        (["-nt"], "which script?"),
+    ],
+)
+def test_wrong_options(program, project, words, says):
+    refused(project, *words, says=[says])
+
+
+def test_the_active_virtual_environment(program, local_python, project):
+    """Its Python runs, and its packages are not the project's."""
+    packages = project / "env" / "lib" / ("python%d.%d" % local_python.version[:2]) / "site-packages"
+    packages.mkdir(parents=True)
+    (packages / "installed.py").write_text(HELPER)
+    (project / "env" / "pyvenv.cfg").write_text("home = %s\n" % os.path.dirname(local_python.path))
+    (project / "uses.py").write_text("import sys, installed\nprint(sys.prefix)\ninstalled.helped(0.15)\n")
+    env = {"VIRTUAL_ENV": str(project / "env")}
+    result = fixingahole(None, project, "profile", "uses.py", env=env)
+    assert result.status == 1 and "has no bin/python" in result.err and result.stdout == b"", result
+    (project / "env" / "bin").mkdir()
+    (project / "env" / "bin" / "python").symlink_to(local_python.path)
+    result = fixingahole(None, project, "profile", "uses.py", env=env)
+    assert result.status == 0 and result.out.splitlines()[0] == str(project / "env"), result
+    assert "helped" not in report.top(result.out) and "<module>" in report.top(result.out), result
+    result = fixingahole(None, project, "profile", "-d", "uses.py", env=env)
+    assert "helped" in report.top(result.out), result
+
+
 def test_names_that_are_none(program, project):
     settings(project, "ignore = 'old/'\n")
     listed = refused(project, "run.py", lines=3, says=["2 files", str(project), "  one/run.py\n", "  two/run.py\n"])
