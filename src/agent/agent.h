@@ -144,6 +144,10 @@ struct fah_thread_state *fah_thread_current(void); /* this thread's; NULL: no me
 void fah_thread_forked(void);			   /* in a fork's child */
 void fah_thread_setup(void);
 void fah_thread_end_all(void); /* the records of their ends; nobody else writes any more */
+/* Not in a handler: this thread's state, to write records by until fah_thread_write_end. NULL: it
+ * cannot be done now. */
+struct fah_thread_state *fah_thread_write_begin(void);
+void fah_thread_write_end(struct fah_thread_state *t);
 
 /* timers.c: the timer of a thread. Entries of a table; one whose tid is 0 is free. */
 struct fah_timer {
@@ -286,6 +290,7 @@ void fah_sample_thread_end(struct fah_thread_state *t, uint64_t cpu);
 uint64_t fah_now_mono(void);
 uint64_t fah_now_real(void);
 uint64_t fah_now_thread_cpu(void);
+uint64_t fah_now_process_cpu(void);
 uint64_t fah_random(void);
 
 /* v's digits from p on; where they end. Up to 20, no NUL. */

@@ -18,6 +18,11 @@ uint64_t fah_now_thread_cpu(void)
 	return fah_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+uint64_t fah_now_process_cpu(void)
+{
+	return fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 /* Good enough to spread the phases of timers; the program's own generators stay untouched. */
 uint64_t fah_random(void)
 {

@@ -5,7 +5,7 @@
  * the stack and to what is the calling thread's own. What the program asked for is passed on
  * unchanged but for the two variables, and those only where the new program takes them (program.c).
  */
-#include "agent/agent.h"
+#include "agent/count.h"
 #include "agent/apart.h"
 #include "core/sys.h"
 
@@ -196,6 +196,7 @@ static int exec_at(int dirfd, const char *path, char *const argv[], char *const 
 	bool ignored = fah_signal_ignore_for_child();
 	long err;
 
+	fah_count_end();
 	for (;;) {
 		if (dirfd == AT_FDCWD && !flags)
 			err = FAH_SYS3(SYS_execve, path, argv, child);
@@ -236,6 +237,7 @@ FAH_AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const e
 	}
 	child = child_env(follows(AT_FDCWD, path, 0, env), env, here);
 	ignored = fah_signal_ignore_for_child();
+	fah_count_end();
 	ret = real(file, argv, child);
 	if (errno == E2BIG && child != env)
 		ret = real(file, argv, env);

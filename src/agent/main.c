@@ -4,7 +4,7 @@
  * The constructor runs in every dynamic program that inherits the preload; in all that are not
  * Python it only keeps the way open for children that are. Never prints, never fails.
  */
-#include "agent/agent.h"
+#include "agent/count.h"
 #include "core/sys.h"
 #include "core/time.h"
 
@@ -37,6 +37,7 @@ static void on_fork_child(void)
 	fah_segment_forked();
 	fah_codes_forget();
 	fah_native_forked();
+	fah_count_forked();
 	atomic_store(&fah_agent.forked, 1);
 	fah_thread_forked();
 }
@@ -68,6 +69,7 @@ void fah_record_end(void)
 	if (!head || !atomic_load(&fah_agent.active) ||
 	    atomic_load(&fah_agent.pid) != (uint32_t)FAH_SYS0(SYS_getpid))
 		return;
+	fah_count_end();
 	if (fah_quiet())
 		fah_thread_end_all();
 	memset(&ru, 0, sizeof(ru));

@@ -79,17 +79,10 @@ static void write_rest(struct loop *l, const char *label)
 
 	if (!l->count)
 		return;
-	if (fah_writing_begin()) {
-		t = atomic_load(&fah_agent.pid) == (uint32_t)FAH_SYS0(SYS_getpid) &&
-				    (fah_segment_head() || fah_segment_start() == 0) &&
-				    !fah_segment_closed()
-			    ? fah_thread_current()
-			    : NULL;
-		if (t && !atomic_exchange(&t->busy, true)) {
-			put(t, l, label);
-			atomic_store(&t->busy, false);
-		}
-		fah_writing_end();
+	t = fah_thread_write_begin();
+	if (t) {
+		put(t, l, label);
+		fah_thread_write_end(t);
 	}
 	l->count = l->wall_ns = l->cpu_ns = l->squares = 0;
 }

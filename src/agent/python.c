@@ -5,7 +5,7 @@
  * `cpython.run_*` event comes when the interpreter is ready and the program is about to run. The
  * hook then unlinks itself, so audited operations cost what they always did.
  */
-#include "agent/agent.h"
+#include "agent/count.h"
 #include "agent/python_gc.h"
 #include "core/sys.h"
 
@@ -199,6 +199,7 @@ static void start(void)
 	}
 	end_early();
 	atomic_store(&fah_agent.active, true);
+	fah_count_start();
 	fah_thread_begin_first();
 	fah_thread_adopt_all();
 }

@@ -8,19 +8,10 @@
  * handler.
  */
 #include "agent/agent.h"
+#include "agent/python_api.h"
 
 #include <string.h>
 
-typedef struct object object;
-
-struct method_def { /* PyMethodDef, part of the stable ABI */
-	const char *name;
-	object *(*function)(object *, object *);
-	int flags;
-	const char *doc;
-};
-#define METH_NOARGS 4
-#define FILE_INPUT 257 /* Py_file_input */
 #define MAX_TABLE 4096
 
 static const char program[] = "def generate(probe, items):\n"
@@ -33,59 +24,7 @@ static const char program[] = "def generate(probe, items):\n"
 			      "        return item\n";
 #define EXPECTED_FRAMES 3
 
-/* The C API by name: all of these are exported by every CPython from 3.8 on. */
-static struct {
-	object *(*CompileString)(const char *, const char *, int);
-	object *(*EvalCode)(object *, object *, object *);
-	object *(*GetBuiltins)(void);
-	object *(*DictNew)(void);
-	int (*DictSet)(object *, const char *, object *);
-	object *(*DictGet)(object *, const char *);
-	void (*DictClear)(object *);
-	object *(*NewFunction)(struct method_def *, object *, object *);
-	object *(*CallArgs)(object *, object *, ...);
-	object *(*GetFrame)(void);
-	object *(*GetAttr)(object *, const char *);
-	long (*AsLong)(object *);
-	void (*ErrClear)(void);
-	void (*IncRef)(object *);
-	void (*DecRef)(object *);
-	object *none;
-} py;
-
-static bool load_api(void)
-{
-	static const struct {
-		const char *name;
-		void *slot;
-	} wanted[] = {
-		{"Py_CompileString", &py.CompileString},
-		{"PyEval_EvalCode", &py.EvalCode},
-		{"PyEval_GetBuiltins", &py.GetBuiltins},
-		{"PyDict_New", &py.DictNew},
-		{"PyDict_SetItemString", &py.DictSet},
-		{"PyDict_GetItemString", &py.DictGet},
-		{"PyDict_Clear", &py.DictClear},
-		{"PyCFunction_NewEx", &py.NewFunction},
-		{"PyObject_CallFunctionObjArgs", &py.CallArgs},
-		{"PyEval_GetFrame", &py.GetFrame},
-		{"PyObject_GetAttrString", &py.GetAttr},
-		{"PyLong_AsLong", &py.AsLong},
-		{"PyErr_Clear", &py.ErrClear},
-		{"Py_IncRef", &py.IncRef},
-		{"Py_DecRef", &py.DecRef},
-		{"_Py_NoneStruct", &py.none},
-	};
-
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		void *p = fah_global(wanted[i].name);
-
-		if (!p)
-			return false;
-		memcpy(wanted[i].slot, &p, sizeof(p));
-	}
-	return true;
-}
+#define py fah_py_api
 
 static const char *failure; /* set by the probe; NULL: all agreed */
 
@@ -109,9 +48,9 @@ static long our_line(const struct fah_py_frame *f)
 	return pos.line;
 }
 
-static const char *compare_frame(object *frame, const struct fah_py_frame *ours)
+static const char *compare_frame(fah_object *frame, const struct fah_py_frame *ours)
 {
-	object *code = py.GetAttr(frame, "f_code"), *line = py.GetAttr(frame, "f_lineno");
+	fah_object *code = py.GetAttr(frame, "f_code"), *line = py.GetAttr(frame, "f_lineno");
 	const char *why = NULL;
 
 	if (!code || !line)
@@ -130,7 +69,7 @@ static const char *compare_frame(object *frame, const struct fah_py_frame *ours)
 static const char *compare_stack(const struct fah_py_walk *walk)
 {
 	const char *why = NULL;
-	object *frame = py.GetFrame(), *back; /* borrowed */
+	fah_object *frame = py.GetFrame(), *back; /* borrowed */
 	uint32_t i;
 
 	if (!frame)
@@ -152,7 +91,7 @@ static const char *compare_stack(const struct fah_py_walk *walk)
 	return why;
 }
 
-static object *probe(object *self, object *args)
+static fah_object *probe(fah_object *self, fah_object *args)
 {
 	struct fah_thread_state *t = fah_thread_current();
 	uint64_t tstate = 0;
@@ -175,38 +114,26 @@ static object *probe(object *self, object *args)
 
 int fah_python_self_check(const char **ret_reason)
 {
-	static struct method_def def = {"probe", probe, METH_NOARGS, NULL};
-	object *code = NULL, *globals = NULL, *done = NULL, *function = NULL, *result = NULL,
-	       *outer;
+	static struct fah_method_def def = {"probe", (void (*)(void))probe, FAH_METH_NOARGS, NULL};
+	fah_object *globals = NULL, *function = NULL, *result = NULL, *outer = NULL;
 
 	failure = "the interpreter could not run the self-check";
-	if (!load_api())
+	if (!fah_python_api_load())
 		goto out;
-	code = py.CompileString(program, "<fixingahole self-check>", FILE_INPUT);
-	globals = py.DictNew();
-	if (!code || !globals || py.DictSet(globals, "__builtins__", py.GetBuiltins()) < 0)
-		goto out;
-	done = py.EvalCode(code, globals, globals);
+	globals = fah_python_api_run(program, "<fixingahole self-check>");
 	function = py.NewFunction(&def, NULL, NULL);
-	outer = py.DictGet(globals, "outer"); /* borrowed */
-	if (done && function && outer)
+	if (globals)
+		outer = py.DictGet(globals, "outer");
+	if (function && outer)
 		result = py.CallArgs(outer, function, NULL);
-out:
-	if (!result && py.ErrClear)
+	if (!result)
 		py.ErrClear();
-	if (result)
+	else
 		py.DecRef(result);
 	if (function)
 		py.DecRef(function);
-	if (done)
-		py.DecRef(done);
-	/* its functions hold it: left so, the program's next gc.collect() would count them */
-	if (globals && py.DictClear)
-		py.DictClear(globals);
-	if (globals)
-		py.DecRef(globals);
-	if (code)
-		py.DecRef(code);
+	fah_python_api_drop(globals);
+out:
 	*ret_reason = failure;
 	return failure ? FAH_ERR_MISMATCH : 0;
 }

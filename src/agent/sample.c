@@ -5,7 +5,7 @@
  * All signals are blocked meanwhile. Every load of the program's memory goes through the kernel
  * (core/load.h); what cannot be proved is dropped and counted, with the CPU time it stood for.
  */
-#include "agent/agent.h"
+#include "agent/count.h"
 #include "agent/python_gc.h"
 #include "core/arch.h"
 #include "core/sys.h"
@@ -346,6 +346,7 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	upto = fah_timer_account(timer, t->last_cpu_ns, cpu, outer);
 	came.cpu_ns = cpu;
 	take(t, uc, mono, upto, &came);
+	fah_count_tick(t);
 	fah_cost_note(timer, fah_now_thread_cpu() - cpu + (outer ? fah_cost_of_event() : 0));
 }
 

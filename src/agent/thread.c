@@ -250,6 +250,29 @@ struct fah_thread_state *fah_thread_current(void)
 	return state;
 }
 
+struct fah_thread_state *fah_thread_write_begin(void)
+{
+	struct fah_thread_state *t;
+
+	if (!fah_writing_begin())
+		return NULL;
+	t = atomic_load(&fah_agent.pid) == (uint32_t)FAH_SYS0(SYS_getpid) &&
+			    (fah_segment_head() || fah_segment_start() == 0) &&
+			    !fah_segment_closed()
+		    ? fah_thread_current()
+		    : NULL;
+	if (t && !atomic_exchange(&t->busy, true))
+		return t;
+	fah_writing_end();
+	return NULL;
+}
+
+void fah_thread_write_end(struct fah_thread_state *t)
+{
+	atomic_store(&t->busy, false);
+	fah_writing_end();
+}
+
 static struct fah_thread_state *state_of(uint32_t tid)
 {
 	uint32_t n = atomic_load(&n_states);

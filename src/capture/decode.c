@@ -205,6 +205,37 @@ int fah_decode_iterations(const struct fah_record *rec, struct fah_rec_iteration
 	return done(&c);
 }
 
+int fah_decode_calls(const struct fah_record *rec, struct fah_rec_calls *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->process = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->function = get_u32(&c);
+	ret->caller = get_u32(&c);
+	ret->line = get_u32(&c);
+	ret->count = fah_get_varint(&c);
+	ret->by_caller.function = ret->caller;
+	ret->by_caller.starts = fah_get_varint(&c);
+	ret->by_caller.calls = fah_get_varint(&c);
+	ret->by_other.function = get_u32(&c);
+	ret->by_other.starts = fah_get_varint(&c);
+	ret->by_other.calls = fah_get_varint(&c);
+	return done(&c);
+}
+
+int fah_decode_counting(const struct fah_record *rec, struct fah_rec_counting *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->process = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->function = get_u32(&c);
+	ret->on = get_u32(&c);
+	ret->work_ns = fah_get_varint(&c);
+	return done(&c);
+}
+
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret)
 {
 	struct fah_cursor c = over(rec);

@@ -73,6 +73,14 @@ enum fah_record_type {
 	 * wall ns, CPU ns, sum of the squares of the wall times (ns²; 0 where count is 1):
 	 * iterations that the program marked, of a loop that its process counts so */
 	FAH_REC_ITERATIONS = 15,
+	/* process, time ns, function that was called, function that called (0: nobody), line of the
+	 * call, how often since the last such record of the same; starts of the caller in which all
+	 * of its calls were counted, and how many calls those were; the same by starts of another
+	 * function that this caller calls: that function (0: none), starts, calls */
+	FAH_REC_CALLS = 16,
+	/* process, time ns, function (0: all), 1: its calls are counted from now on, 0: no more;
+	 * CPU of the process so far (ns), without what counting took */
+	FAH_REC_COUNTING = 17,
 };
 
 /* The flags that most samples have none but these of, beside the node. */

@@ -112,6 +112,22 @@ struct fah_rec_iterations {
 	uint64_t wall_ns, cpu_ns; /* added up */
 	uint64_t squares;	  /* of the wall times, added up; 0 where count is 1 */
 };
+/* Calls of one function by another, since the last such record. */
+struct fah_rec_calls {
+	uint32_t process, function, caller, line; /* caller 0: nobody; line: of the call */
+	uint64_t time_ns, count;
+	/* starts of the caller, and of another function that it calls, between which all calls were
+	 * counted */
+	struct fah_paced_calls {
+		uint32_t function; /* of the other; 0: none */
+		uint64_t starts, calls;
+	} by_caller, by_other;
+};
+/* From time_ns on calls of a function (0: of all) are counted, or not. */
+struct fah_rec_counting {
+	uint32_t process, function, on;
+	uint64_t time_ns, work_ns; /* CPU of the process so far, without what counting took */
+};
 struct fah_rec_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes, lost_records, lost_bytes;
 	uint32_t wait_status;
@@ -131,6 +147,8 @@ int fah_decode_states(const struct fah_record *rec, struct fah_rec_states *ret);
 int fah_decode_health(const struct fah_record *rec, struct fah_rec_health *ret);
 /* count is at least 1, and first + count does not overflow */
 int fah_decode_iterations(const struct fah_record *rec, struct fah_rec_iterations *ret);
+int fah_decode_calls(const struct fah_record *rec, struct fah_rec_calls *ret);
+int fah_decode_counting(const struct fah_record *rec, struct fah_rec_counting *ret);
 
 /* Blocks: open, then take one item at a time (inline, hot: 10 million samples a second and more).
  */

@@ -265,6 +265,34 @@ static int print_iterations(struct fah_text *t, const struct fah_record *rec,
 	return err;
 }
 
+static int print_calls(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_calls c;
+	int err = fah_decode_calls(rec, &c);
+
+	if (err == 0)
+		fah_strbuf_addf(out,
+				" process=%u time=%" PRIu64
+				" function=%u caller=%u line=%u count=%" PRIu64 " starts=%" PRIu64
+				" in_starts=%" PRIu64 " other=%u starts=%" PRIu64
+				" in_starts=%" PRIu64,
+				c.process, c.time_ns, c.function, c.caller, c.line, c.count,
+				c.by_caller.starts, c.by_caller.calls, c.by_other.function,
+				c.by_other.starts, c.by_other.calls);
+	return err;
+}
+
+static int print_counting(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_counting c;
+	int err = fah_decode_counting(rec, &c);
+
+	if (err == 0)
+		fah_strbuf_addf(out, " process=%u time=%" PRIu64 " function=%u on=%u work=%" PRIu64,
+				c.process, c.time_ns, c.function, c.on, c.work_ns);
+	return err;
+}
+
 static int print_end(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
 {
 	struct fah_rec_end e;
@@ -300,6 +328,8 @@ static const struct record_type {
 	{FAH_REC_STATES, "STATES", print_states},
 	{FAH_REC_HEALTH, "HEALTH", print_health},
 	{FAH_REC_ITERATIONS, "ITERATIONS", print_iterations},
+	{FAH_REC_CALLS, "CALLS", print_calls},
+	{FAH_REC_COUNTING, "COUNTING", print_counting},
 };
 
 static const struct record_type *find(unsigned type)

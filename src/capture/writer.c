@@ -540,6 +540,40 @@ void fah_writer_iterations(struct fah_writer *w, const struct fah_rec_iterations
 	send(w, FAH_REC_ITERATIONS, &sb);
 }
 
+void fah_writer_calls(struct fah_writer *w, const struct fah_rec_calls *calls)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!calls->process || calls->process > w->n_processes || !calls->function)
+		return;
+	put_number(&sb, calls->process);
+	put_number(&sb, calls->time_ns);
+	put_number(&sb, calls->function);
+	put_number(&sb, calls->caller);
+	put_number(&sb, calls->line);
+	put_number(&sb, calls->count);
+	put_number(&sb, calls->by_caller.starts);
+	put_number(&sb, calls->by_caller.calls);
+	put_number(&sb, calls->by_other.function);
+	put_number(&sb, calls->by_other.starts);
+	put_number(&sb, calls->by_other.calls);
+	send(w, FAH_REC_CALLS, &sb);
+}
+
+void fah_writer_counting(struct fah_writer *w, const struct fah_rec_counting *c)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!c->process || c->process > w->n_processes)
+		return;
+	put_number(&sb, c->process);
+	put_number(&sb, c->time_ns);
+	put_number(&sb, c->function);
+	put_number(&sb, c->on);
+	put_number(&sb, c->work_ns);
+	send(w, FAH_REC_COUNTING, &sb);
+}
+
 bool fah_writer_lost(const struct fah_writer *w)
 {
 	return w->sink.loss.records || w->sink.out.len;

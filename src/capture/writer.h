@@ -104,6 +104,12 @@ void fah_writer_health(struct fah_writer *w, const struct fah_rec_health *health
 struct fah_rec_iterations;
 void fah_writer_iterations(struct fah_writer *w, const struct fah_rec_iterations *it);
 
+/* Calls that were counted, and when they are. Ids are of w; others are ignored. */
+struct fah_rec_calls;
+void fah_writer_calls(struct fah_writer *w, const struct fah_rec_calls *calls);
+struct fah_rec_counting;
+void fah_writer_counting(struct fah_writer *w, const struct fah_rec_counting *c);
+
 struct fah_run_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes;
 	uint32_t wait_status; /* as wait4 gives it */

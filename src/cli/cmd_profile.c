@@ -68,7 +68,7 @@ static const struct fah_option options[] = {
 	 "what it may cost, in percent of a core (default: 1, unless a rate is given)"},
 	{OPT_CPU, "cpu", "c", NULL, "time, not memory (default)"},
 	{OPT_TRACE, "trace", "t", NULL,
-	 "say where the dearest functions are called from (default)"},
+	 "say where the dearest functions are called from, and how often (default)"},
 	{OPT_NO_TRACE, "no-trace", "nt", NULL, "don't"},
 	{OPT_REPEAT, "repeat", "r", "N",
 	 "run the program N times, and say how much each function differs from run to run"},
@@ -300,6 +300,7 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 	char capture[FAH_RUN_PATH_MAX + 64], script[FAH_RUN_PATH_MAX] = "";
 	_cleanup_(fah_freep) char **argv = program_argv(job);
 	_cleanup_(fah_freep) char *ignore = fah_run_scope_ignore(&job->settings);
+	_cleanup_(fah_freep) char *count = NULL;
 	const char *venv = getenv("VIRTUAL_ENV");
 	/* clang-format off */
 	const char *meta[] = {
@@ -336,6 +337,8 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		return fah_fail_err(FAH_ERR_NOMEM, "profile");
 	if (job->file && !realpath(job->file, script))
 		script[0] = 0;
+	if (!job->no_trace)
+		opt.count = count = fah_run_scope_lines(opt.meta);
 	err = fah_run(&opt, result);
 	if (err < 0)
 		return fah_fail_err(err, "cannot record to %s", capture);

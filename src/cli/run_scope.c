@@ -76,11 +76,10 @@ static int below_root(struct lists *l, const char *root)
 	return 0;
 }
 
-static int fill(struct lists *l, const struct fah_profile *p)
+static int fill(struct lists *l, fah_meta_fn *meta, const void *of)
 {
-	const char *root = fah_profile_meta(p, "root"), *script = fah_profile_meta(p, "script");
-	const char *output = fah_profile_meta(p, "output"), *venv = fah_profile_meta(p, "venv"),
-		   *slash;
+	const char *root = meta(of, "root"), *script = meta(of, "script");
+	const char *output = meta(of, "output"), *venv = meta(of, "venv"), *slash;
 	char *dir;
 	int err = 0;
 
@@ -94,7 +93,7 @@ static int fill(struct lists *l, const struct fah_profile *p)
 			return FAH_ERR_NOMEM;
 		l->dirs[l->s->scope.n_dirs++] = dir;
 	}
-	if (fah_profile_meta(p, "code"))
+	if (meta(of, "code"))
 		l->dirs[l->s->scope.n_dirs++] = "<string>"; /* the name that Python gives to -c */
 	if (err == 0 && output && output[0])
 		err = ignore_output(l, output, root);
@@ -103,9 +102,9 @@ static int fill(struct lists *l, const struct fah_profile *p)
 	return err;
 }
 
-int fah_run_scope_init(struct fah_run_scope *s, const struct fah_profile *p)
+int fah_run_scope_from(struct fah_run_scope *s, fah_meta_fn *meta, const void *of)
 {
-	const char *ignored = fah_profile_meta(p, "ignore");
+	const char *ignored = meta(of, "ignore");
 	struct lists l = {.s = s};
 	size_t n = OTHERS;
 	int err;
@@ -119,14 +118,54 @@ int fah_run_scope_init(struct fah_run_scope *s, const struct fah_profile *p)
 		return FAH_ERR_NOMEM;
 	s->scope.dirs = l.dirs;
 	s->scope.ignore = l.ignore;
-	s->scope.always = fah_profile_meta(p, "script"); /* what is asked for is shown */
+	s->scope.always = meta(of, "script"); /* what is asked for is shown */
 	err = ignored ? ignore_lines(&l, ignored) : 0;
-	s->scope.everything = fah_profile_meta(p, "detailed") != NULL;
+	s->scope.everything = meta(of, "detailed") != NULL;
 	if (err == 0 && !s->scope.everything)
-		err = fill(&l, p);
+		err = fill(&l, meta, of);
 	/* of a capture that does not say whose project it is, all code is shown */
 	s->scope.everything |= !s->scope.n_dirs;
 	return err;
+}
+
+static const char *of_profile(const void *profile, const char *key)
+{
+	return fah_profile_meta(profile, key);
+}
+
+int fah_run_scope_init(struct fah_run_scope *s, const struct fah_profile *p)
+{
+	return fah_run_scope_from(s, of_profile, p);
+}
+
+static const char *of_pairs(const void *pairs, const char *key)
+{
+	for (const char *const *pair = pairs; *pair; pair += 2)
+		if (!strcmp(pair[0], key))
+			return pair[1];
+	return NULL;
+}
+
+char *fah_run_scope_lines(const char *const *meta)
+{
+	struct fah_run_scope s;
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	int err = fah_run_scope_from(&s, of_pairs, meta);
+
+	if (s.scope.always && s.scope.always[0])
+		fah_strbuf_addf(&sb, "=%s\n", s.scope.always);
+	if (s.scope.everything)
+		fah_strbuf_adds(&sb, "+/\n");
+	for (size_t i = 0; i < s.scope.n_dirs; i++)
+		fah_strbuf_addf(&sb, "+%s\n", s.scope.dirs[i]);
+	for (size_t i = 0; i < s.scope.n_ignore; i++)
+		fah_strbuf_addf(&sb, "-%s\n", s.scope.ignore[i]);
+	fah_run_scope_release(&s);
+	if (err < 0) {
+		fah_strbuf_release(&sb);
+		return NULL;
+	}
+	return fah_strbuf_take(&sb);
 }
 
 void fah_run_scope_release(struct fah_run_scope *s)

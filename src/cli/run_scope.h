@@ -24,6 +24,12 @@ char *fah_run_scope_ignore(const struct fah_settings *s);
  * profile.
  */
 int fah_run_scope_init(struct fah_run_scope *s, const struct fah_profile *p);
+/* The same of any META: its value by key, or NULL. */
+typedef const char *fah_meta_fn(const void *of, const char *key);
+int fah_run_scope_from(struct fah_run_scope *s, fah_meta_fn *meta, const void *of);
+/* The same of pairs, NULL at the end, as collect/run.h wants it: whose calls are counted. The
+ * caller frees it. NULL: no memory. */
+char *fah_run_scope_lines(const char *const *meta);
 void fah_run_scope_release(struct fah_run_scope *s); /* also for _cleanup_, on a zeroed struct */
 
 #endif

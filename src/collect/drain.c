@@ -310,7 +310,8 @@ static void take_thread(struct fah_drain *d, struct fah_collected *p, struct fah
 		.name_len = (size_t)n,
 	};
 
-	ctx->thread = cur->bad ? 0 : fah_threads_of_agent(&p->threads, &seen);
+	/* tid 0: what callbacks write, which is no thread's */
+	ctx->thread = cur->bad || !tid ? 0 : fah_threads_of_agent(&p->threads, &seen);
 }
 
 static void take_thread_end(struct fah_drain *d, struct fah_collected *p,
@@ -356,6 +357,48 @@ static void take_iterations(struct fah_drain *d, struct fah_chunk_ctx *ctx, stru
 	fah_writer_iterations(d->w, &it);
 }
 
+static void take_calls(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		       struct fah_cursor *cur, bool write)
+{
+	struct fah_rec_calls c = {.process = p->id};
+	uint32_t callee, caller, other, instr, line;
+
+	ctx->time_ns += fah_get_varint(cur);
+	c.time_ns = since_start(d, ctx->time_ns);
+	callee = (uint32_t)fah_get_varint(cur);
+	caller = (uint32_t)fah_get_varint(cur);
+	instr = (uint32_t)fah_get_varint(cur);
+	c.count = fah_get_varint(cur);
+	c.by_caller.starts = fah_get_varint(cur);
+	c.by_caller.calls = fah_get_varint(cur);
+	other = (uint32_t)fah_get_varint(cur);
+	c.by_other.starts = fah_get_varint(cur);
+	c.by_other.calls = fah_get_varint(cur);
+	if (other && !cur->bad &&
+	    !fah_codes_resolve(&p->codes, d->w, other, 0, &c.by_other.function, &line))
+		c.by_other = (struct fah_paced_calls){0};
+	if (!cur->bad && write &&
+	    fah_codes_resolve(&p->codes, d->w, callee, 0, &c.function, &line) &&
+	    (!caller || fah_codes_resolve(&p->codes, d->w, caller, instr, &c.caller, &c.line)))
+		fah_writer_calls(d->w, &c);
+}
+
+static void take_counting(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+			  struct fah_cursor *cur, bool write)
+{
+	struct fah_rec_counting c = {.process = p->id};
+	uint32_t id, line;
+
+	ctx->time_ns += fah_get_varint(cur);
+	c.time_ns = since_start(d, ctx->time_ns);
+	id = (uint32_t)fah_get_varint(cur);
+	c.on = (uint32_t)fah_get_varint(cur);
+	c.work_ns = fah_get_varint(cur);
+	if (!cur->bad && write &&
+	    (!id || fah_codes_resolve(&p->codes, d->w, id, 0, &c.function, &line)))
+		fah_writer_counting(d->w, &c);
+}
+
 static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 			int type, const uint8_t *payload, uint32_t len, bool write)
 {
@@ -370,6 +413,14 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 	}
 	if (type == FAH_SEG_ITERATIONS) {
 		take_iterations(d, ctx, &cur, write);
+		return;
+	}
+	if (type == FAH_SEG_CALLS) {
+		take_calls(d, p, ctx, &cur, write);
+		return;
+	}
+	if (type == FAH_SEG_COUNTING) {
+		take_counting(d, p, ctx, &cur, write);
 		return;
 	}
 	if (type != FAH_SEG_SAMPLE && type != FAH_SEG_DROP && type != FAH_SEG_THREAD_END)

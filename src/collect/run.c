@@ -330,6 +330,8 @@ static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 	set_signals(&signals);
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old.child);
 	sigprocmask(SIG_BLOCK, &signals, &old.mask);
+	if (opt->count)
+		fah_session_count(s, opt->count);
 	err = fah_program_hold(s, opt, &budget, &old, &program);
 	if (err == 0) {
 		if (opt->stop) { /* the caller's handler takes it, now that the child is there */

@@ -31,7 +31,10 @@ struct fah_run_options {
 	uint32_t clock;		  /* FAH_CLOCK_THREAD_CPU, FAH_CLOCK_PERF; 0: by the rate */
 	double test_hz;		  /* tests only: monotonic timers at this rate; 0: off */
 	double budget;		  /* percent of a core for handlers and collector; 0: not given */
-	double duration;	  /* seconds after which recording ends; 0: with the program */
+	/* Calls are counted of functions in these files: lines "+folder", "-folder", "=file"; NULL:
+	 * none are. From CPython 3.12 on. */
+	const char *count;
+	double duration; /* seconds after which recording ends; 0: with the program */
 	/* Recording ends when this is not 0; a handler of the caller's for SIGINT sets it. NULL:
 	 * SIGINT is the program's alone. */
 	const volatile sig_atomic_t *stop;

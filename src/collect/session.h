@@ -26,6 +26,10 @@ int fah_session_find(const char *name, char *ret, size_t cap);
  * program may go elsewhere. FAH_ERR_SYS with errno; ENOENT: no agent.
  */
 int fah_session_init(struct fah_session *s);
+/* What agents are to know of whose calls are counted (agent/count_scope.c). FAH_ERR_SYS: it could
+ * not be written, and none are. */
+int fah_session_count(const struct fah_session *s, const char *scope);
+
 /*
  * The run is over: the folder gets a name that no agent knows (s->dir changes), so that children
  * which start later put nothing into it, and find no place to record to. Where it cannot be renamed
@@ -51,6 +55,7 @@ int fah_session_lock(int dir, bool create);
 void fah_session_expire(const char *base);
 #define FAH_SESSION_PREFIX "fixingahole-"
 #define FAH_SESSION_LOCK "lock"
+#define FAH_SESSION_COUNT "count"
 #define FAH_SESSION_ENDED ".ended" /* behind the folder's name when its run is over */
 
 #endif

@@ -179,7 +179,8 @@ _Static_assert(sizeof(struct fah_chunk) == FAH_CHUNK_SIZE, "chunk size");
  * (str = varint length + bytes). The first record after a thread takes a chunk is THREAD.
  */
 enum fah_seg_record {
-	/* tid, start (mono ns), name str; what follows in this chunk is this thread's */
+	/* tid, start (mono ns), name str; what follows in this chunk is this thread's; tid 0: the
+	 * process's, not a thread's */
 	FAH_SEG_THREAD = 1,
 	/* id, firstlineno (zigzag), co_flags, filename str, name str, qualname str (may be empty),
 	 * whole length of the line table, whose parts follow as CODE_LINES */
@@ -204,6 +205,14 @@ enum fah_seg_record {
 	 * 0), how many, their wall time and CPU (ns, added up), the sum of the squares of the wall
 	 * times (0 where it is one), label str: iterations that the program marked */
 	FAH_SEG_ITERATIONS = 7,
+	/* time as in SAMPLE, code id of who was called, code id of who called (0: nobody), its
+	 * instr + 1, how often since the last such record; starts of the caller in which all of its
+	 * calls were counted, and how many calls those were; the same by starts of another
+	 * function that this caller calls: its code id (0: none), starts, calls */
+	FAH_SEG_CALLS = 9,
+	/* time as in SAMPLE, code id (0: all), 1: its calls are counted from now on, 0: no more;
+	 * CPU of the process without what counting took (ns) */
+	FAH_SEG_COUNTING = 10,
 };
 
 /* Where the thread was, in the low two bits; the rest are marks. Also in captures. */

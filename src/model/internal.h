@@ -8,8 +8,10 @@
 #define FAH_MODEL_INTERNAL_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/path.h"
 #include "base/room.h"
+#include "model/counts.h"
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -44,6 +46,9 @@ struct fah_profile {
 	size_t n_threads;
 	struct fah_loop *loops;
 	size_t n_loops;
+	struct fah_call_count *calls; /* counts.h */
+	size_t n_calls;
+	struct fah_map call_ids; /* function, caller and line: index + 1 */
 	struct fah_meta *meta;
 	size_t n_meta;
 	struct fah_totals totals;

@@ -290,6 +290,8 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 		struct fah_rec_states states;
 		struct fah_rec_health health;
 		struct fah_rec_iterations iterations;
+		struct fah_rec_calls calls;
+		struct fah_rec_counting counting;
 	} u;
 	int err;
 
@@ -345,6 +347,22 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 	case FAH_REC_ITERATIONS:
 		err = fah_decode_iterations(rec, &u.iterations);
 		return err < 0 ? err : fah_loader_iterations(l, &u.iterations);
+	case FAH_REC_CALLS:
+		err = fah_decode_calls(rec, &u.calls);
+		if (err < 0)
+			return err;
+		if (!fah_room(&l->calls, l->n_calls, &l->cap_calls, sizeof(*l->calls)))
+			return FAH_ERR_NOMEM;
+		l->calls[l->n_calls++] = u.calls;
+		return 0;
+	case FAH_REC_COUNTING:
+		err = fah_decode_counting(rec, &u.counting);
+		if (err < 0)
+			return err;
+		if (!fah_room(&l->counting, l->n_counting, &l->cap_counting, sizeof(*l->counting)))
+			return FAH_ERR_NOMEM;
+		l->counting[l->n_counting++] = u.counting;
+		return 0;
 	}
 	return 0;
 }
@@ -400,6 +418,8 @@ static int load(struct fah_loader *l, struct fah_reader *reader)
 			return FAH_ERR_NOMEM;
 	}
 	err = fah_timeline_run(l->p, l->p->kept ? &l->p->kept->in : &in);
+	if (err == 0)
+		err = fah_loader_counts(l);
 	if (err < 0)
 		return err;
 	fah_loader_totals(l, &state);
@@ -442,6 +462,8 @@ static int load_profile(struct fah_reader *reader, bool moments, struct fah_prof
 	free(l.drops);
 	free(l.waits);
 	free(l.states);
+	free(l.calls);
+	free(l.counting);
 	fah_map_release(&l.loop_ids);
 	if (err < 0) {
 		fah_profile_free(l.p);

@@ -23,6 +23,10 @@ struct fah_loader {
 	struct fah_state_point *states;
 	size_t n_states;
 	uint64_t agent_samples, agent_recovered, agent_drops[FAH_DROPS_MAX];
+	struct fah_rec_calls *calls;
+	size_t n_calls, cap_calls, cap_call_counts;
+	struct fah_rec_counting *counting;
+	size_t n_counting, cap_counting;
 	struct fah_map loop_ids; /* by process and number: index + 1 */
 	struct fah_rec_end end;
 	bool has_end;
@@ -36,6 +40,8 @@ void fah_loader_costs(struct fah_loader *l);
 /* loops.c: an ITERATIONS record; and after the last of them. */
 int fah_loader_iterations(struct fah_loader *l, const struct fah_rec_iterations *r);
 void fah_loader_loops(struct fah_loader *l);
+/* counts.c: after the last record. 0 or FAH_ERR_NOMEM. */
+int fah_loader_counts(struct fah_loader *l);
 /* After the timeline has run. */
 void fah_loader_totals(struct fah_loader *l, const struct fah_reader_state *state);
 

@@ -23,6 +23,8 @@ void fah_profile_free(struct fah_profile *p)
 	free(p->threads);
 	free(p->loops);
 	free(p->meta);
+	free(p->calls);
+	fah_map_release(&p->call_ids);
 	fah_kept_free(p->kept);
 	fah_arena_release(&p->arena);
 	free(p);

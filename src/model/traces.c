@@ -171,6 +171,9 @@ static int gather(struct making *m, struct fah_traced *traced)
 			trace = &traces[at - 1];
 		} else {
 			err = set_steps(m, trace, w->caller);
+			trace->calls = fah_profile_calls(
+				m->p, of->function, trace->n_steps ? trace->steps[0].function : 0,
+				trace->n_steps ? trace->steps[0].line : 0);
 			if (!of->n++)
 				of->traces = trace;
 			at++;
@@ -202,6 +205,9 @@ static int make(struct making *m, const struct fah_scope *scope, const struct fa
 	for (uint32_t i = 0; i < n; i++) {
 		traced[i].function = charges->functions[i].function;
 		traced[i].share = charges->functions[i].share;
+		traced[i].calls_itself = fah_profile_calls_itself(m->p, traced[i].function,
+								  &traced[i].calls_estimated,
+								  &traced[i].calls_roughly);
 		m->traced_of[traced[i].function] = i + 1;
 	}
 	hash_ways(m);

@@ -5,6 +5,7 @@
 #ifndef FAH_MODEL_TRACES_H
 #define FAH_MODEL_TRACES_H
 
+#include "model/counts.h"
 #include "model/profile.h"
 
 struct fah_trace_step {
@@ -20,12 +21,15 @@ struct fah_trace {
 	size_t n_ways;
 	double share; /* of wall_s, waiting included */
 	uint64_t samples;
+	const struct fah_call_count *calls; /* by the caller's line; NULL: not known */
 };
 
 struct fah_traced {
 	uint32_t function;
-	double share;			/* of wall_s: as in fah_charges */
-	const struct fah_trace *traces; /* dearest first; together they are share */
+	double share;			     /* of wall_s: as in fah_charges */
+	double calls_itself;		     /* where it is known how often it was called */
+	bool calls_estimated, calls_roughly; /* of calls_itself: as in struct fah_call_count */
+	const struct fah_trace *traces;	     /* dearest first; together they are share */
 	size_t n;
 };
 

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "capture/words.h"
 #include "core/err.h"
+#include "model/counts.h"
 #include "model/gains.h"
 
 #include <stdint.h>
@@ -80,6 +81,33 @@ static void put_functions(struct fah_json *j, const struct fah_profile *p,
 	for (size_t i = 0; i < charges->n_functions && (!o->top || i < o->top); i++)
 		if (charges->functions[i].share >= o->floor)
 			put_function(j, p, &charges->functions[i]);
+	fah_json_end_array(j);
+}
+
+static void put_calls(struct fah_json *j, const struct fah_profile *p)
+{
+	size_t n;
+	const struct fah_call_count *calls = fah_profile_all_calls(p, &n);
+
+	fah_json_key(j, "calls");
+	fah_json_begin_array(j);
+	for (size_t i = 0; i < n; i++) {
+		const struct fah_function *f = fah_profile_function(p, calls[i].function);
+		const struct fah_function *by = fah_profile_function(p, calls[i].caller);
+
+		fah_json_begin_object(j);
+		fah_json_put_str(j, "function", f->name);
+		fah_json_put_str(j, "file", f->file);
+		fah_json_put_u64(j, "line", f->first_line);
+		if (calls[i].caller) {
+			fah_json_put_str(j, "caller", by->name);
+			fah_json_put_str(j, "caller_file", by->file);
+			fah_json_put_u64(j, "caller_line", calls[i].line);
+		}
+		fah_json_put_u64(j, "n_calls", (uint64_t)(calls[i].n + 0.5));
+		fah_json_put_bool(j, "estimated", calls[i].estimated);
+		fah_json_end_object(j);
+	}
 	fah_json_end_array(j);
 }
 
@@ -168,6 +196,7 @@ int fah_report_summary_json(FILE *out, struct fah_profile *p, const struct fah_r
 	put_bottleneck(&j, p, &b);
 	put_functions(&j, p, charges, o);
 	put_lines(&j, p, gains);
+	put_calls(&j, p);
 	fah_json_end_object(&j);
 	return fah_json_finish(&j);
 }

@@ -45,8 +45,41 @@ static struct fah_share cost(const struct fah_text *t, const struct fah_profile 
 	return fah_cost_text(t->o, share, fah_profile_totals(p)->wall_s, 2);
 }
 
-static void put_trace(struct fah_text *t, const struct fah_profile *p, const char *name,
+/* A number, exact or about; roughly: no more of its digits than count. */
+static void put_calls(struct fah_text *t, double n, bool estimated, bool roughly)
+{
+	double unit = 1;
+
+	while (roughly && n / unit >= 100)
+		unit *= 10;
+	fah_strbuf_addf(&t->line, "%s%s",
+			!estimated   ? ""
+			: t->o->utf8 ? "≈"
+				     : "~",
+			fah_num_count((uint64_t)(n / unit + 0.5) * (uint64_t)unit).s);
+}
+
+/* How often, exactly or about; where that is not known, in how many samples it was seen. */
+static void put_count(struct fah_text *t, const struct fah_traced *traced,
 		      const struct fah_trace *trace)
+{
+	const struct fah_call_count *c = trace->calls;
+
+	if (!c) {
+		fah_strbuf_addf(&t->line, "samples: %s", fah_num_count(trace->samples).s);
+		return;
+	}
+	fah_strbuf_adds(&t->line, "n_calls: ");
+	put_calls(t, c->n, c->estimated, c->roughly);
+	if (traced->calls_itself > 0) {
+		fah_strbuf_adds(&t->line, ", and ");
+		put_calls(t, traced->calls_itself, traced->calls_estimated, traced->calls_roughly);
+		fah_strbuf_adds(&t->line, " by itself");
+	}
+}
+
+static void put_trace(struct fah_text *t, const struct fah_profile *p, const char *name,
+		      const struct fah_traced *traced, const struct fah_trace *trace)
 {
 	size_t n = trace->n_steps < STEPS_MAX ? trace->n_steps : STEPS_MAX;
 	int depth = (int)(n ? n : 1);
@@ -64,7 +97,7 @@ static void put_trace(struct fah_text *t, const struct fah_profile *p, const cha
 	if (trace->n_steps > n)
 		fah_strbuf_addf(&t->line, "%s further callers; ",
 				fah_num_count(trace->n_steps - n).s);
-	fah_strbuf_addf(&t->line, "samples: %s", fah_num_count(trace->samples).s);
+	put_count(t, traced, trace);
 	if (trace->n_ways > 1)
 		fah_strbuf_addf(&t->line, ", by %s ways, of which this is the dearest",
 				fah_num_count(trace->n_ways).s);
@@ -84,7 +117,7 @@ static void put_function(struct fah_text *t, const struct fah_profile *p,
 	if (!strcmp(name, "<module>"))
 		return;
 	while (shown < traced->n && shown < CALLERS_MAX && traced->traces[shown].share >= FLOOR)
-		put_trace(t, p, name, &traced->traces[shown++]);
+		put_trace(t, p, name, traced, &traced->traces[shown++]);
 	for (size_t i = shown; i < traced->n; i++)
 		left += traced->traces[i].share;
 	if (shown && left >= FLOOR) {

@@ -28,7 +28,6 @@ MISSING = {
     "Check logs": LOGS,
     "Top N Functions by Memory Usage": HEAP,
     "memory in the tree": HEAP,
-    "n_calls": "calls are not counted yet (from Python 3.12 on)",
     # of the results
     "Memory usage": HEAP,
     "Memory columns": HEAP,

@@ -16,7 +16,6 @@
 struct fah_agent fah_agent;
 static uint64_t now, cpu;
 static bool closed, room = true;
-static struct fah_segment_head head;
 static struct fah_thread_state thread;
 static uint8_t buf[RECORD_MAX];
 
@@ -34,28 +33,13 @@ uint64_t fah_now_thread_cpu(void)
 {
 	return cpu;
 }
-bool fah_writing_begin(void)
+struct fah_thread_state *fah_thread_write_begin(void)
 {
-	return true;
+	return closed || atomic_exchange(&thread.busy, true) ? NULL : &thread;
 }
-void fah_writing_end(void)
+void fah_thread_write_end(struct fah_thread_state *t)
 {
-}
-struct fah_segment_head *fah_segment_head(void)
-{
-	return &head;
-}
-int fah_segment_start(void)
-{
-	return 0;
-}
-bool fah_segment_closed(void)
-{
-	return closed;
-}
-struct fah_thread_state *fah_thread_current(void)
-{
-	return &thread;
+	atomic_store(&t->busy, false);
 }
 uint8_t *fah_record_begin(struct fah_thread_state *t, size_t max)
 {

@@ -59,6 +59,43 @@ static void golden_iterations(struct fah_writer *w, uint32_t thread)
 	fah_writer_iterations(w, &it);
 }
 
+/* Counted from a moment on, too often, and no more. */
+static void golden_calls(struct fah_writer *w, uint32_t process, uint32_t callee, uint32_t caller)
+{
+	struct fah_rec_counting counting = {
+		.process = process,
+		.function = callee,
+		.on = 1,
+		.time_ns = 12000000,
+		.work_ns = 11000000,
+	};
+	struct fah_rec_calls calls = {
+		.process = process,
+		.function = callee,
+		.caller = caller,
+		.line = 41,
+		.time_ns = 20000000,
+		.count = 70000,
+		.by_caller = {caller, 3, 69000},
+		.by_other = {callee, 1, 12},
+	};
+
+	fah_writer_counting(w, &counting);
+	fah_writer_calls(w, &calls);
+	counting.on = 0;
+	counting.time_ns = 20000000;
+	counting.work_ns = 16000000;
+	fah_writer_counting(w, &counting);
+	/* by nobody; and all of them again */
+	fah_writer_calls(w, &(struct fah_rec_calls){.process = process,
+						    .function = callee,
+						    .time_ns = 30000000,
+						    .count = 1});
+	fah_writer_counting(
+		w, &(struct fah_rec_counting){
+			   .process = process, .on = 1, .time_ns = 40000000, .work_ns = 35000000});
+}
+
 static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 {
 	struct fah_process_def def = {
@@ -113,6 +150,7 @@ static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 	fah_writer_states(w, main_thread, 1060000000, 28000000, 1250000);
 	fah_writer_flush(w);
 	golden_iterations(w, main_thread);
+	golden_calls(w, *ret_process, parse, run);
 
 	worker = fah_writer_thread(w, *ret_process, 4250, 500000000,
 				   STR("pool-\xf0\x9f\x90\x8d\n1"));
