@@ -152,8 +152,8 @@ def test_a_child_that_outlives_its_parent_is_not_waited_for_and_not_harmed(
     )
     result = profile(system_python, [str(path)], tmp_path)
     assert (result.status, result.stdout, result.stderr) == (0, b"parent ends\n", b""), result
-    wait_until(lambda: (tmp_path / "orphan.done").exists(), what="the orphan's end")
-    assert (tmp_path / "orphan.done").read_text() == "whole"
+    done = tmp_path / "orphan.done"
+    wait_until(lambda: done.exists() and done.read_text() == "whole", what="the orphan's end")
     assert capture.read(capture_of(result)).complete
 
 
