@@ -350,7 +350,7 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 			return err;
 		opt.progress = fah_live_tick;
 		opt.progress_ctx = &live;
-		opt.view_cpu_ns = live.cpu_ns;
+		opt.view_cpu_ns = &live.shared->cpu_ns;
 	}
 	err = fah_run(&opt, result);
 	if (err < 0)

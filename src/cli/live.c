@@ -7,6 +7,7 @@
  */
 #include "cli/live.h"
 
+#include "base/term.h"
 #include "cli/cli.h"
 #include "cli/live_view.h"
 #include "core/err.h"
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -57,7 +59,7 @@ static void stay_out_of_the_way(bool draw)
 			dup2(null, fd);
 }
 
-static void serve(int fd, volatile uint64_t *cpu_ns, struct fah_live_view *view)
+static void serve(int fd, struct fah_live_shared *shared, struct fah_live_view *view)
 {
 	struct fah_run_progress now;
 	uint64_t rested = 0; /* when the next report may come */
@@ -69,41 +71,43 @@ static void serve(int fd, volatile uint64_t *cpu_ns, struct fah_live_view *view)
 			continue;
 		fah_live_view_show(view, &now);
 		after = fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-		*cpu_ns = after;
+		shared->cpu_ns = after;
 		rested = fah_clock_ns(CLOCK_MONOTONIC) + REST * (after - before);
 	}
 }
 
 int fah_live_begin(struct fah_live *l, const struct fah_runfolder *folder, double every, bool draw)
 {
-	struct fah_live_view view = {.folder = folder, .draw = draw};
+	struct fah_live_view view = {.folder = folder,
+				     .draw = draw && fah_term_rewrites(STDERR_FILENO)};
+	struct fah_live_shared *shared;
 	int ends[2];
-	void *page;
 
 	*l = (struct fah_live){.every = every, .fd = -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return fah_fail_err(FAH_ERR_SYS, "profile: --live");
-	page = mmap(NULL, sizeof(*l->cpu_ns), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		    -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	fflush(NULL);
-	l->pid = page == MAP_FAILED ? -1 : fork();
+	l->pid = shared == MAP_FAILED ? -1 : fork();
 	if (l->pid < 0) {
 		l->pid = 0;
 		close(ends[0]);
 		close(ends[1]);
-		if (page != MAP_FAILED)
-			munmap(page, sizeof(*l->cpu_ns));
+		if (shared != MAP_FAILED)
+			munmap(shared, sizeof(*shared));
 		return fah_fail_err(FAH_ERR_SYS, "profile: --live");
 	}
 	if (l->pid == 0) {
 		close(ends[0]);
-		stay_out_of_the_way(draw);
-		serve(ends[1], page, &view);
+		stay_out_of_the_way(view.draw);
+		view.state = &shared->state;
+		serve(ends[1], shared, &view);
 		_exit(0);
 	}
 	close(ends[1]);
 	l->fd = ends[0];
-	l->cpu_ns = page;
+	l->shared = shared;
 	return 0;
 }
 
@@ -118,15 +122,23 @@ void fah_live_tick(void *ctx, const struct fah_run_progress *now)
 	(void)!send(l->fd, now, sizeof(*now), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/*
+ * On a busy machine a process of the lowest priority may need half a second to end. It is waited
+ * for only where it is at its file just now: else it can write no more, and ends whenever it does.
+ */
 void fah_live_end(struct fah_live *l)
 {
+	int reading = FAH_LIVE_READING;
+	bool over;
+
 	if (l->pid <= 0)
 		return;
+	over = atomic_compare_exchange_strong(&l->shared->state, &reading, FAH_LIVE_OVER);
 	close(l->fd);
-	kill(l->pid, SIGTERM);
+	kill(l->pid, over ? SIGKILL : SIGTERM);
 	kill(l->pid, SIGCONT); /* whoever is stopped takes no other signal */
-	while (waitpid(l->pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(l->pid, NULL, over ? WNOHANG : 0) < 0 && errno == EINTR)
 		;
-	munmap((void *)(uintptr_t)l->cpu_ns, sizeof(*l->cpu_ns));
+	munmap(l->shared, sizeof(*l->shared));
 	l->pid = 0;
 }

@@ -13,11 +13,18 @@
 
 #define FAH_LIVE_LEAST 1.0 /* seconds: the capture grows once a second */
 
+/* What both processes see. */
+enum fah_live_state { FAH_LIVE_READING, FAH_LIVE_WRITING, FAH_LIVE_OVER };
+struct fah_live_shared {
+	volatile uint64_t cpu_ns; /* that it has used, for fah_run_options.view_cpu_ns */
+	_Atomic int state;	  /* enum fah_live_state: once it is over, nothing is written */
+};
+
 struct fah_live {
-	double every, last;	   /* seconds; of the run, when a report was last asked for */
-	pid_t pid;		   /* of the process; 0: there is none */
-	int fd;			   /* to it */
-	volatile uint64_t *cpu_ns; /* that it has used, for fah_run_options.view_cpu_ns */
+	double every, last;		/* seconds; of the run, when a report was last asked for */
+	pid_t pid;			/* of the process; 0: there is none */
+	int fd;				/* to it */
+	struct fah_live_shared *shared; /* with it */
 };
 
 /*

@@ -78,7 +78,7 @@ void fah_live_screen_draw(struct fah_live_screen *s, const char *text, const cha
 	uint64_t traffic;
 	bool known, in_place;
 
-	if (max < ROWS_LEAST)
+	if (max < ROWS_LEAST || !fah_live_screen_is_free(pid))
 		return;
 	if (!fah_live_fit(&body, text, columns, max - 2, &rows)) {
 		fah_strbuf_adds(&body, "...\n" ALL_OF_IT);

@@ -22,7 +22,8 @@ struct fah_live_screen {
 
 /* Whether stderr is a terminal that may be drawn on now. pid: the program. */
 bool fah_live_screen_is_free(uint32_t pid);
-/* As much of the text as fits; path is where the rest is. */
+/* As much of the text as fits; path is where the rest is. Nothing where it is not free (any more).
+ */
 void fah_live_screen_draw(struct fah_live_screen *s, const char *text, const char *path,
 			  uint32_t pid);
 

@@ -10,6 +10,7 @@
 #include "report/summary.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -44,20 +45,18 @@ static void put_file(const char *path, const char *text, size_t len)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-static void draw(struct fah_live_view *v, struct fah_profile *p, struct fah_report_options o,
-		 const char *path, pid_t pid)
+/* The same as the terminal wants it; NULL: it wants none. */
+static char *text_to_draw(const struct fah_live_view *v, struct fah_profile *p,
+			  struct fah_report_options o, pid_t pid)
 {
-	_cleanup_(fah_freep) char *text = NULL;
 	size_t len;
 
 	if (!v->draw || !fah_live_screen_is_free((uint32_t)pid))
-		return;
+		return NULL;
 	o.width = fah_term_width(STDERR_FILENO);
 	o.colour = fah_term_color(STDERR_FILENO);
 	o.utf8 = fah_term_utf8();
-	text = text_of(p, &o, &len);
-	if (text)
-		fah_live_screen_draw(&v->screen, text, path, (uint32_t)pid);
+	return text_of(p, &o, &len);
 }
 
 void fah_live_view_show(struct fah_live_view *v, const struct fah_run_progress *now)
@@ -65,9 +64,10 @@ void fah_live_view_show(struct fah_live_view *v, const struct fah_run_progress *
 	_cleanup_(fah_reader_freep) struct fah_reader *reader = NULL;
 	_cleanup_(fah_profile_freep) struct fah_profile *p = NULL;
 	_cleanup_(fah_shown_release) struct fah_shown shown = {0};
-	_cleanup_(fah_freep) char *text = NULL;
+	_cleanup_(fah_freep) char *text = NULL, *drawn = NULL;
 	char path[FAH_RUN_PATH_MAX + 64];
 	struct fah_report_options o;
+	int reading = FAH_LIVE_READING;
 	size_t len;
 
 	if (fah_reader_new(fah_runfolder_file(v->folder, "profile.fah", path), &reader) < 0 ||
@@ -78,8 +78,11 @@ void fah_live_view_show(struct fah_live_view *v, const struct fah_run_progress *
 	o.so_far = true;
 	o.rss_bytes = now->rss_bytes;
 	text = text_of(p, &o, &len);
-	if (!text)
+	drawn = text_to_draw(v, p, o, now->pid);
+	if (!text || !atomic_compare_exchange_strong(v->state, &reading, FAH_LIVE_WRITING))
 		return;
 	put_file(fah_runfolder_file(v->folder, "profile_summary.txt", path), text, len);
-	draw(v, p, o, path, now->pid);
+	if (drawn)
+		fah_live_screen_draw(&v->screen, drawn, path, (uint32_t)now->pid);
+	atomic_store(v->state, FAH_LIVE_READING);
 }

@@ -3,12 +3,14 @@
 #ifndef FAH_CLI_LIVE_VIEW_H
 #define FAH_CLI_LIVE_VIEW_H
 
+#include "cli/live.h"
 #include "cli/live_screen.h"
 #include "cli/runfolder.h"
 #include "collect/run.h"
 
 struct fah_live_view {
 	const struct fah_runfolder *folder; /* borrowed */
+	_Atomic int *state;		    /* enum fah_live_state */
 	bool draw;
 	struct fah_live_screen screen;
 };
