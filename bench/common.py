@@ -11,6 +11,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import time
 
 REPO = pathlib.Path(__file__).resolve().parents[1]
 RESULTS = REPO / "bench" / "RESULTS.md"
@@ -36,6 +37,19 @@ def pythons(wanted):
     return found
 
 
+def workloads(names, otherwise):
+    """Paths of these workloads in $FAH_WORKLOADS or ../shared/workloads beside the tree; else these of examples/."""
+    for folder in (os.environ.get("FAH_WORKLOADS"), REPO.parent / "shared" / "workloads"):
+        if folder and pathlib.Path(folder).is_dir():
+            return [pathlib.Path(folder) / name for name in names if (pathlib.Path(folder) / name).exists()]
+    return [REPO / "examples" / name for name in otherwise]
+
+
+def with_arguments(workload):
+    """The words that run it; an example says its times as JSON when it is asked to."""
+    return [workload, *(["--json"] if workload.parent.name == "examples" else [])]
+
+
 PEERS = ["py-spy==0.4.3", "austin-dist==3.7.0", "scalene==2.4.0", "pyinstrument==5.1.3"]
 
 
@@ -55,6 +69,11 @@ def bench_venv(python, install=True):
     return venv
 
 
+def scalene(venv, out, script):
+    """The command of scalene that samples CPU time only."""
+    return [venv / "bin/scalene", "run", "--cpu-only", "-o", out, script[0], "---", *script[1:]]
+
+
 def said_by(output):
     """The wall time as the workload says."""
     said = re.search(r"^WALL ([0-9.]+) CPU ([0-9.]+)", output, re.M)
@@ -71,11 +90,13 @@ def children_cpu():
     return usage.ru_utime + usage.ru_stime
 
 
-def run(command, env):
-    """(wall as the program says, CPU of all processes, stderr): orphans become ours, so that none is missed."""
-    before = children_cpu()
+def run(command, env, whole=False):
+    """(wall as the program says, CPU of all processes, stderr): orphans become ours, so that none is missed.
+    whole: wall is that of the whole command, from its start to its exit."""
+    before, begun = children_cpu(), time.perf_counter()
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, env=env,
                           stdin=subprocess.DEVNULL)
+    took = time.perf_counter() - begun
     try:
         while True:
             os.waitpid(-1, 0)
@@ -84,12 +105,12 @@ def run(command, env):
     cpu = children_cpu() - before
     if done.returncode:
         raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stderr[-2000:]}")
-    return said_by(done.stdout), cpu, done.stderr
+    return took if whole else said_by(done.stdout), cpu, done.stderr
 
 
-def in_turns(tools, rounds, env, needed, said=None):
+def in_turns(tools, rounds, env, needed, said=None, whole=False):
     """{tool: [(wall, CPU)]} of {tool: command}, in another order each time. One that fails is left out and named,
-    but for those needed. said(tool, stderr): called after each run."""
+    but for those needed. said(tool, stderr): called after each run. whole: as in run."""
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     tools, times = dict(tools), {}
     for turn in range(rounds):
@@ -98,7 +119,7 @@ def in_turns(tools, rounds, env, needed, said=None):
             if name not in tools:
                 continue
             try:
-                wall, cpu, stderr = run(tools[name], env)
+                wall, cpu, stderr = run(tools[name], env, whole)
             except RuntimeError as error:
                 if name in needed:
                     raise

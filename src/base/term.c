@@ -49,13 +49,25 @@ int fah_term_width(int fd)
 
 bool fah_term_color(int fd)
 {
-	const char *force = env("FORCE_COLOR"), *term = env("TERM");
+	const char *force = env("FORCE_COLOR");
 
 	if (env("NO_COLOR"))
 		return false;
 	if (force)
 		return strcmp(force, "0") != 0;
+	return fah_term_rewrites(fd);
+}
+
+bool fah_term_rewrites(int fd)
+{
+	const char *term = env("TERM");
+
 	return term && strcmp(term, "dumb") != 0 && isatty(fd);
+}
+
+bool fah_term_is_ours(int fd)
+{
+	return tcgetpgrp(fd) == getpgrp();
 }
 
 bool fah_term_utf8(void)

@@ -18,6 +18,12 @@ int fah_term_width(int fd);
  * and TERM is neither empty nor "dumb". */
 bool fah_term_color(int fd);
 
+/* Whether fd is a terminal whose text can be rewritten: TERM is neither empty nor "dumb". */
+bool fah_term_rewrites(int fd);
+/* Whether we are in fd's terminal's foreground: elsewhere a write could stop us, or mix with
+ * another program's lines. */
+bool fah_term_is_ours(int fd);
+
 /* Does the locale that the environment asks for (LC_ALL, LC_CTYPE, LANG in this order) use UTF-8?
  */
 bool fah_term_utf8(void);

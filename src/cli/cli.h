@@ -107,6 +107,7 @@ int fah_help_no_command(const char *typed);
 bool fah_parse_percent(const char *text, double *ret); /* "1", "0.5%": 0.01 to 100 */
 bool fah_parse_share(const char *text, double *ret);   /* "1", "0.5%": 0 to 100 */
 bool fah_parse_count(const char *text, uint32_t *ret); /* digits, from 1 */
+bool fah_parse_seconds(const char *text, double *ret); /* "5", "0.5s": more than 0 */
 bool fah_parse_rate(const char *text, double *ret_hz); /* 250, 1khz, 0.5kHz */
 /* The entry of a command that has --clock; its id is the command's own. */
 #define FAH_CLOCK_OPTION(id) \

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/git.h"
 #include "cli/invoke.h"
+#include "cli/live.h"
 #include "cli/notebook.h"
 #include "cli/profile_report.h"
 #include "cli/python.h"
@@ -45,6 +46,7 @@ enum {
 	OPT_DURATION,
 	OPT_OUTPUT_FILE,
 	OPT_REPEAT,
+	OPT_LIVE,
 };
 
 static const struct fah_option options[] = {
@@ -72,6 +74,8 @@ static const struct fah_option options[] = {
 	{OPT_NO_TRACE, "no-trace", "nt", NULL, "don't"},
 	{OPT_REPEAT, "repeat", "r", "N",
 	 "run the program N times, and say how much each function differs from run to run"},
+	{OPT_LIVE, "live", NULL, "SECONDS",
+	 "the summary so far, that often: in its file, and on a terminal on stderr"},
 	{OPT_PYTHON, "python", NULL, "PYTHON",
 	 "interpreter (default: the active virtualenv's, else python3)"},
 	{OPT_MODULE, "module", NULL, "MODULE",
@@ -93,6 +97,7 @@ struct job {
 	struct fah_settings settings;
 	bool quiet, detailed, no_trace;
 	double rate, budget;
+	double live;	/* seconds between summaries; 0: one at the end */
 	uint32_t clock; /* enum fah_clock; 0: by the rate */
 	int n_rest;
 	char **rest; /* the program's own arguments */
@@ -163,6 +168,12 @@ static int take_option(struct job *job, int option, const char *value)
 				"profile: --repeat %s: a number of runs is needed, like 5 (at "
 				"most %u)",
 				value, REPEAT_MAX);
+		return 0;
+	case OPT_LIVE:
+		if (!fah_parse_seconds(value, &job->live) || job->live < FAH_LIVE_LEAST)
+			return fah_fail("profile: --live %s: seconds between summaries are needed, "
+					"like 5 (at least %g)",
+					value, FAH_LIVE_LEAST);
 		return 0;
 	case OPT_PYTHON:
 		job->python_asked = value;
@@ -297,6 +308,7 @@ static char **program_argv(const struct job *job)
 
 static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_result *result)
 {
+	_cleanup_(fah_live_end) struct fah_live live = {0};
 	char capture[FAH_RUN_PATH_MAX + 64], script[FAH_RUN_PATH_MAX] = "";
 	_cleanup_(fah_freep) char **argv = program_argv(job);
 	_cleanup_(fah_freep) char *ignore = fah_run_scope_ignore(&job->settings);
@@ -339,6 +351,14 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		script[0] = 0;
 	if (!job->no_trace)
 		opt.count = count = fah_run_scope_lines(opt.meta);
+	if (job->live > 0) {
+		err = fah_live_begin(&live, folder, job->live, !job->quiet);
+		if (err)
+			return err;
+		opt.progress = fah_live_tick;
+		opt.progress_ctx = &live;
+		opt.view_cpu_ns = &live.shared->cpu_ns;
+	}
 	err = fah_run(&opt, result);
 	if (err < 0)
 		return fah_fail_err(err, "cannot record to %s", capture);
@@ -418,6 +438,8 @@ static const char *const examples[] = {
 	"a module",
 	"fixingahole profile --repeat 5 script.py",
 	"five runs, and a table of mean and deviation: what changes from run to run is marked",
+	"fixingahole profile --live 5 script.py",
+	"the summary so far every five seconds, while the script runs",
 	NULL,
 };
 
@@ -440,6 +462,13 @@ const struct fah_command fah_cmd_profile = {
 		       "With --repeat each run has a folder run_1, run_2 and so on in there, and "
 		       "beside them function_stats.json has the mean, deviation and extremes of "
 		       "each function; a run that fails ends the series.\n\n"
+		       "With --live the summary so far is in profile_summary.txt while the "
+		       "program runs, and on a terminal also on stderr, though not with --quiet, "
+		       "nor while the program waits for input or has the screen to itself. "
+		       "Nothing of the program's is erased: what it reads or writes meanwhile "
+		       "makes the next summary stand below. Summaries take a tenth of a core at "
+		       "most, so of long recordings they come less often. With --repeat each run "
+		       "has its own.\n\n"
 		       "A notebook (FILE.ipynb) runs cell by cell, in its own folder, by IPython "
 		       "where the environment has it; results are by cell and line.\n\n"
 		       "Options may stand before and after FILE; the first argument that is none "

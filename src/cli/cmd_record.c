@@ -91,16 +91,13 @@ static void watch_interrupts(void)
 		sigaction(SIGINT, &ours, NULL);
 }
 
-static bool parse_seconds(const char *text, double *ret)
+static bool parse_duration(const char *text, double *ret)
 {
-	char *end;
-
 	if (!strcmp(text, "unlimited")) {
 		*ret = 0;
 		return true;
 	}
-	*ret = strtod(text, &end);
-	return end != text && (!*end || !strcmp(end, "s")) && *ret > 0 && *ret <= 1e8;
+	return fah_parse_seconds(text, ret);
 }
 
 static int take_option(struct job *job, int option, const char *value)
@@ -129,7 +126,7 @@ static int take_option(struct job *job, int option, const char *value)
 			return fah_fail("record: --clock %s: there are timer and perf", value);
 		return 0;
 	case OPT_DURATION:
-		if (!parse_seconds(value, &job->duration))
+		if (!parse_duration(value, &job->duration))
 			return fah_fail("record: --duration %s is no time; 10 or 0.5 are, in "
 					"seconds",
 					value);

@@ -9,23 +9,15 @@
 #include "base/term.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ERASE "\r\033[K"
 
-static bool in_foreground(void)
-{
-	return tcgetpgrp(STDERR_FILENO) == getpgrp();
-}
-
 void fah_progress_init(struct fah_progress *p, bool wanted)
 {
-	const char *term = getenv("TERM");
-
 	memset(p, 0, sizeof(*p));
-	p->on = wanted && isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb");
+	p->on = wanted && fah_term_rewrites(STDERR_FILENO);
 }
 
 void fah_progress_show(void *ctx, const struct fah_run_progress *now)
@@ -35,7 +27,7 @@ void fah_progress_show(void *ctx, const struct fah_run_progress *now)
 	double elapsed = now->elapsed_s - p->last.elapsed_s;
 	size_t room = (size_t)fah_term_width(STDERR_FILENO) - 1;
 
-	if (!p->on || !in_foreground())
+	if (!p->on || !fah_term_is_ours(STDERR_FILENO))
 		return;
 	fah_strbuf_addf(&sb, "%.0f s, %s samples", now->elapsed_s, fah_num_count(now->samples).s);
 	if (elapsed > 0)
@@ -53,7 +45,7 @@ void fah_progress_show(void *ctx, const struct fah_run_progress *now)
 
 void fah_progress_erase(struct fah_progress *p)
 {
-	if (p->shown && in_foreground())
+	if (p->shown && fah_term_is_ours(STDERR_FILENO))
 		dprintf(STDERR_FILENO, ERASE);
 	p->shown = false;
 }

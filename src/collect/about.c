@@ -51,7 +51,8 @@ void fah_about_run(struct fah_writer *w, const struct fah_session *s,
 	fah_writer_flush(w);
 }
 
-void fah_about_costs(struct fah_writer *w, const struct fah_drain_stats *stats)
+void fah_about_costs(struct fah_writer *w, const struct fah_drain_stats *stats,
+		     uint64_t view_cpu_ns)
 {
 	char text[96];
 
@@ -61,7 +62,7 @@ void fah_about_costs(struct fah_writer *w, const struct fah_drain_stats *stats)
 		 (unsigned long long)stats->stacks.without);
 	fah_writer_meta(w, "native_stacks", text);
 	snprintf(text, sizeof(text), "%llu",
-		 (unsigned long long)fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+		 (unsigned long long)(fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID) + view_cpu_ns));
 	fah_writer_meta(w, "collector_cpu_ns", text);
 }
 

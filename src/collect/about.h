@@ -15,8 +15,10 @@
 void fah_about_run(struct fah_writer *w, const struct fah_session *s,
 		   const struct fah_run_options *opt, const struct fah_clocks_leave *perf,
 		   uint64_t start_mono, uint64_t start_real);
-/* How many native stacks were joined with the Python ones, and what all of it cost. */
-void fah_about_costs(struct fah_writer *w, const struct fah_drain_stats *stats);
+/* How many native stacks were joined with the Python ones, and what all of it cost; view_cpu_ns:
+ * beside the collector's own. */
+void fah_about_costs(struct fah_writer *w, const struct fah_drain_stats *stats,
+		     uint64_t view_cpu_ns);
 /* Processes of which something is missing: outlived, what they do from here on; unrecorded, all. */
 void fah_about_missing(struct fah_writer *w, const char *key, uint64_t n);
 /* How sure the waits are; for whoever asks later. */

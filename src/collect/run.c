@@ -85,6 +85,7 @@ static void tell(const struct fah_run_options *opt, struct fah_drain *d, pid_t p
 		.elapsed_s = (double)elapsed_ns / 1e9,
 		.samples = stats->samples,
 		.drops = stats->drops + stats->unresolved,
+		.pid = pid,
 	};
 	struct fah_usage usage;
 
@@ -210,8 +211,9 @@ static void take_usage(struct fah_run_result *r, struct fah_drain *d, const stru
 }
 
 /* The recording is over: what there is goes into the capture, and that gets its name. */
-static void finish(struct fah_session *s, struct fah_run_result *r, struct fah_drain *d,
-		   struct fah_waits *waits, struct fah_writer *w)
+static void finish(struct fah_session *s, const struct fah_run_options *opt,
+		   struct fah_run_result *r, struct fah_drain *d, struct fah_waits *waits,
+		   struct fah_writer *w)
 {
 	const struct timespec settle = {0, SETTLE_NS};
 	unsigned outlived = 0;
@@ -232,7 +234,7 @@ static void finish(struct fah_session *s, struct fah_run_result *r, struct fah_d
 	r->stats = *fah_drain_stats(d);
 	fah_about_missing(w, "outlived", outlived);
 	fah_about_missing(w, "unrecorded", r->stats.unrecorded);
-	fah_about_costs(w, fah_drain_stats(d));
+	fah_about_costs(w, fah_drain_stats(d), opt->view_cpu_ns ? *opt->view_cpu_ns : 0);
 	r->capture_err = fah_writer_finish(w, &r->end, &r->loss);
 	r->capture_errno = errno;
 }
@@ -283,7 +285,7 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 	take_usage(r, d, &usage);
 	if (clocks)
 		fah_about_clocks(w, fah_clocks_stats(clocks));
-	finish(s, r, d, waits, w);
+	finish(s, opt, r, d, waits, w);
 	return 0;
 }
 

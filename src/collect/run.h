@@ -20,6 +20,7 @@ struct fah_run_progress {
 	double elapsed_s;
 	uint64_t samples, drops; /* so far */
 	uint64_t rss_bytes;	 /* of the largest process now */
+	pid_t pid;		 /* of the program */
 };
 
 struct fah_run_options {
@@ -40,6 +41,9 @@ struct fah_run_options {
 	const volatile sig_atomic_t *stop;
 	void (*progress)(void *ctx, const struct fah_run_progress *progress); /* may be NULL */
 	void *progress_ctx;
+	/* CPU of a process that works for the caller's views meanwhile: a cost of profiling too,
+	 * but none of the budget's. NULL: there is none. */
+	const volatile uint64_t *view_cpu_ns;
 	/* Pairs for the capture's META, NULL at the end; may be NULL. A key without a value is left
 	 * out. */
 	const char *const *meta;

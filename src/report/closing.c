@@ -80,6 +80,10 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 	double expected = totals->cpu_s * totals->rate_asked;
 	size_t n;
 
+	if (t->o->so_far && !all_refused(p)) {
+		fah_text_wrap(t, "There is no sample yet.");
+		return;
+	}
 	fah_profile_processes(p, &n);
 	fah_strbuf_adds(&sb, "There is no sample to show. ");
 	if (all_refused(p)) {
@@ -375,6 +379,8 @@ void fah_closing_end(struct fah_text *t, const struct fah_profile *p)
 	}
 	say_outlived(t, p);
 	say_unrecorded(t, p);
+	if (t->o->so_far) /* what is missing behind the last record is still being written */
+		return;
 	if (!totals->complete) {
 		fah_text_wrap(
 			t,

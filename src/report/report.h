@@ -30,6 +30,9 @@ struct fah_report_options {
 	size_t top;	  /* functions in the list of the summary; 0: FAH_REPORT_TOP */
 	double floor;	  /* of the run, 0..1: less is not listed there; 0: what rounds to 0.1 % */
 	const char *note; /* a line of its own below the totals, e.g. of the logs; NULL: none */
+	bool so_far; /* the run goes on: said first, and nothing is said that only its end can tell
+		      */
+	uint64_t rss_bytes; /* with so_far: of the largest process now; 0: unknown */
 };
 
 #endif

@@ -18,6 +18,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define FLOOR 0.0005 /* of the run: what rounds to 0.1 % */
 #define RULE_MIN 65
@@ -37,13 +38,30 @@ static void put_command(struct fah_text *t, const struct fah_profile *p)
 	}
 }
 
-static void put_totals(struct fah_text *t, const struct fah_profile *p)
+/* Above all: who sees this must not take it for a result. */
+static void put_so_far(struct fah_text *t, const struct fah_profile *p)
 {
-	const struct fah_totals *totals = fah_profile_totals(p);
+	time_t since = (time_t)(fah_profile_count(p, "start_real_ns") / 1000000000u);
+	char text[64] = "";
+	struct tm tm;
+
+	if (since && gmtime_r(&since, &tm))
+		strftime(text, sizeof(text), ", since %Y-%m-%d %H:%M:%S UTC", &tm);
+	fah_text_put(t, "So far: the run goes on%s.", text);
+	fah_text_end(t);
+}
+
+static void put_running(struct fah_text *t, const struct fah_totals *totals)
+{
+	fah_strbuf_addf(&t->line, "Running for %s", fah_num_seconds(totals->wall_s).s);
+	if (t->o->rss_bytes)
+		fah_strbuf_addf(&t->line, " using %s of RAM", fah_num_bytes(t->o->rss_bytes).s);
+	fah_text_end(t);
+}
+
+static void put_finished(struct fah_text *t, const struct fah_totals *totals)
+{
 	struct fah_strbuf finished = FAH_STRBUF_INIT;
-	uint64_t largest = 0;
-	size_t n;
-	const struct fah_process *processes = fah_profile_processes(p, &n);
 
 	fah_strbuf_addf(&finished, "Finished in %s", fah_num_seconds(totals->program_s).s);
 	if (totals->program_rss_bytes)
@@ -57,6 +75,19 @@ static void put_totals(struct fah_text *t, const struct fah_profile *p)
 	if (totals->max_rss_bytes)
 		fah_text_put(t, "Max RSS Memory Usage: %s", fah_num_bytes(totals->max_rss_bytes).s);
 	fah_text_put(t, "Total Wall Time: %s", fah_num_seconds(totals->wall_s).s);
+}
+
+static void put_totals(struct fah_text *t, const struct fah_profile *p)
+{
+	const struct fah_totals *totals = fah_profile_totals(p);
+	uint64_t largest = 0;
+	size_t n;
+	const struct fah_process *processes = fah_profile_processes(p, &n);
+
+	if (t->o->so_far)
+		put_running(t, totals);
+	else
+		put_finished(t, totals);
 	if (fah_waits_summary(&t->line, totals))
 		fah_text_end(t);
 	if (n > 1) {
@@ -305,6 +336,8 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 		fah_text_finish(&t);
 		return err;
 	}
+	if (o->so_far)
+		put_so_far(&t, p);
 	put_command(&t, p);
 	if (fah_closing_refused(&t, p))
 		fah_text_end(&t);
@@ -312,7 +345,8 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 	if (totals->samples || totals->waited_s > 0) {
 		put_profile(&t, p, &inside, inside.top.n ? NULL : &all);
 		fah_bottleneck_say(&t, p, inside.charges);
-		err = fah_gains_print(&t, p, inside.top.n ? inside.charges : all.charges);
+		if (!o->so_far) /* what the whole run would take, nobody knows yet */
+			err = fah_gains_print(&t, p, inside.top.n ? inside.charges : all.charges);
 		if (err == 0 && o->trace)
 			err = fah_traces_print(&t, p, inside.charges);
 		fah_closing_words(&t, p, inside.charges);

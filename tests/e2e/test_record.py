@@ -1,7 +1,6 @@
 """`record`: the command is itself, the recording ends when it is told to, refusals come before the start."""
 
 import os
-import pty
 import re
 import shutil
 import signal
@@ -12,6 +11,7 @@ import pytest
 from support import capture
 from support import run as tool
 from support.run import BINARY, TARGETS
+from support.terminal import Terminal
 from test_errors import refused
 
 MIRROR = str(TARGETS / "mirror.py")
@@ -151,35 +151,6 @@ def test_interrupts_that_are_ignored(program, system_python, tmp_path):
     result = tool.finish(process)
     assert (result.status, result.out) == (0, "done\n"), result
     assert "stopped_by" not in capture.read(only(tmp_path, "spin-*.fah")).meta
-
-
-class Terminal:
-    """A command with a terminal of its own as all three streams."""
-
-    def __init__(self, words, cwd):
-        self.pid, self.master = pty.fork()
-        self.text = b""
-        if self.pid == 0:
-            os.chdir(str(cwd))
-            os.execvpe(words[0], words, tool.environment({"TERM": "xterm", "COLUMNS": "100"}))
-
-    def read(self):
-        try:
-            part = os.read(self.master, 65536)
-        except OSError:
-            part = b""
-        self.text += part
-        return bool(part)
-
-    def until(self, word):
-        while word not in self.text:
-            assert self.read(), self.text
-
-    def end(self):
-        while self.read():
-            pass
-        os.close(self.master)
-        return os.waitpid(self.pid, 0)[1]
 
 
 def test_on_a_terminal(program, system_python, tmp_path):

@@ -22,7 +22,6 @@ MISSING = {
     "--precision": HEAP,
     "--log-level": LOGS,
     "--no-plots": "plots are not stopped yet",
-    "--live": "there is no report before the end yet",
     # of the summary
     "heap RAM": HEAP,
     "Check logs": LOGS,

@@ -374,6 +374,30 @@ static void cut_and_few(void **state)
 	fah_profile_free(p);
 }
 
+/* The same of a run that goes on: said first, and not taken for a cut one. */
+static void so_far(void **state)
+{
+	const struct fah_report_options o = {
+		.width = 80, .utf8 = true, .so_far = true, .rss_bytes = 12345678};
+	struct run r = {.at = 0};
+	struct fah_profile *p;
+	uint32_t f;
+
+	(void)state;
+	build_begin(&r.b);
+	fah_writer_meta(r.b.w, "start_real_ns", "1700000000123456789");
+	r.thread = build_thread(&r.b, build_process(&r.b, 10, 0), 10, 0);
+	f = in_file(&r, "gone.py", "f", 3);
+	spend(&r, 2000, FAH_IN_PYTHON, fah_writer_node(r.b.w, 0, f, 4));
+	p = build_load(&r.b, 0, 0);
+	check(p, "so-far", o, fah_report_summary);
+	fah_profile_free(p);
+	build_begin(&r.b);
+	p = build_load(&r.b, 0, 0);
+	check(p, "so-far-nothing", o, fah_report_summary);
+	fah_profile_free(p);
+}
+
 /* A stream that cannot take the text is an error, not silence. */
 static void full_disk(void **state)
 {
@@ -395,7 +419,7 @@ int main(void)
 		cmocka_unit_test(nothing_sampled), cmocka_unit_test(refused),
 		cmocka_unit_test(cut_and_few),	   cmocka_unit_test(full_disk),
 		cmocka_unit_test(waiting),	   cmocka_unit_test(only_waiting),
-		cmocka_unit_test(inspected),
+		cmocka_unit_test(inspected),	   cmocka_unit_test(so_far),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,14 @@
+/*
+ * traffic.h - what a process and those below it have read and written so far, files, pipes and
+ * terminals together: whether any of them may have used a terminal meanwhile.
+ */
+#ifndef FAH_TARGET_TRAFFIC_H
+#define FAH_TARGET_TRAFFIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Bytes of pid and its living descendants. false: not all of them could be read. */
+bool fah_traffic(uint32_t pid, uint64_t *ret_bytes);
+
+#endif
