@@ -11,8 +11,6 @@
 
 #include "../../../src/agent/mark.c"
 
-#include <unistd.h>
-
 struct fah_agent fah_agent;
 static uint64_t now, cpu;
 static bool closed, room = true;
@@ -73,7 +71,6 @@ static int begin(void **state)
 	memset(loops, 0, sizeof(loops));
 	memset(records, 0, sizeof(records));
 	atomic_store(&fah_agent.active, true);
-	atomic_store(&fah_agent.pid, (uint32_t)getpid());
 	n_records = 0;
 	closed = false;
 	room = true;
@@ -182,10 +179,7 @@ static void what_makes_no_sense(void **state)
 	atomic_store(&fah_agent.active, false);
 	iterate(1, 3, 1000);
 	atomic_store(&fah_agent.active, true);
-	atomic_store(&fah_agent.pid, 1);
-	iterate(1, 4, 1000);
 	assert_int_equal(n_records, 0);
-	atomic_store(&fah_agent.pid, (uint32_t)getpid());
 	fixingahole_mark(BEGIN, 1, 5, longer);
 	fixingahole_mark(END, 1, 5, longer);
 	assert_int_equal(n_records, 1);
