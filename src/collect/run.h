@@ -37,6 +37,9 @@ struct fah_run_options {
 	const volatile sig_atomic_t *stop;
 	void (*progress)(void *ctx, const struct fah_run_progress *progress); /* may be NULL */
 	void *progress_ctx;
+	uint32_t log_level;   /* of Python's: what goes to log_path; 0: nothing */
+	const char *log_path; /* made when the first record comes; NULL: as if log_level were 0 */
+	uint32_t plots;	      /* enum fah_plots */
 	/* Pairs for the capture's META, NULL at the end; may be NULL. A key without a value is left
 	 * out. */
 	const char *const *meta;

@@ -1,0 +1,185 @@
+"""logs.log: what a program logs and warns of, and the program none the wiser."""
+
+import re
+from pathlib import Path
+
+from support.run import BINARY, TARGETS, plain, profile, run
+
+FOLDER = TARGETS / "logs"
+DRIVER = FOLDER / "each.py"
+CASES = sorted(path.stem for path in FOLDER.glob("*.py") if path != DRIVER)
+LEVELS = {"DEBUG": 10, "TRACE": 15, "INFO": 20, "WARNING": 30, "Level 33": 33, "ERROR": 40, "CRITICAL": 50}
+EXPECTED = re.compile(r"# log: (Level \d+|\S+) (\S+): (.*)")
+LINE = re.compile(
+    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (Level \d+|\S+) (\S+) \((.*?):(\d+)(, process \d+)?\): (.*)"
+)
+ENV = {"PYTHONWARNINGS": None}  # else the interpreter imports warnings by itself
+
+
+def script(folder, text, name="script.py"):
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def lines_of(result):
+    """(level, name, file, line, text) of each entry of logs.log; none where there is no file."""
+    path = result.folder / "logs.log"
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    assert text, "an empty file is left"
+    found = [LINE.match(line) for line in text.splitlines()]
+    return [match.group(1, 2, 3, 4, 6) for match in found if match]
+
+
+def expected_of(case, least):
+    text = (FOLDER / (case + ".py")).read_text()
+    return [found for found in EXPECTED.findall(text) if LEVELS[found[0]] >= LEVELS[least]]
+
+
+def same(python, args, cwd, options=("-q",), profiled=None, env=ENV):
+    expected = plain(python, args, cwd, env=env)
+    result = profile(python, profiled or args, cwd, options, env=env)
+    assert result.out == expected.out
+    assert result.err == expected.err
+    assert result.status == expected.status
+    return result
+
+
+def held_against_plain(python, level, folder):
+    """All the programs, in one run: the same bytes, and every record that they say is kept."""
+    result = same(python, [str(DRIVER)] + CASES, folder, ["-q", "-l", level])
+    wanted = [entry for case in CASES for entry in expected_of(case, level)]
+    kept = []
+    for name, logger, file, line, text in lines_of(result):
+        assert file.endswith(".py") or file == "<string>"
+        kept.append((name, logger, re.sub(r"\S+\.py:\d+:", "FILE:LINE:", text)))
+    assert kept == wanted
+
+
+def test_programs_are_the_same_and_their_logs_are_kept(program, python, tmp_path):
+    held_against_plain(python, "DEBUG", tmp_path)
+
+
+def test_only_from_the_level_on(program, system_python, tmp_path):
+    held_against_plain(system_python, "WARNING", tmp_path)
+
+
+def test_the_summary_says_where_and_how_many(program, system_python, tmp_path):
+    text = "import warnings\nfor i in range(%d): warnings.warn(str(i))\n"
+    for number, said in ((6, "6 warnings"), (1, "1 warning")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        script(folder, text % number)
+        result = profile(system_python, ["script.py"], folder, [], env=ENV)
+        place = result.folder.relative_to(folder) / "logs.log"
+        line = "Check logs %s (%s)" % (place, said)
+        assert line in result.out.splitlines()
+        assert line in (result.folder / "profile_summary.txt").read_text().splitlines()
+        assert len(lines_of(result)) == number
+
+
+def test_nothing_is_left_where_nothing_was_said(program, system_python, tmp_path):
+    path = script(tmp_path, "import logging\nlogging.info('below the level')\nprint('out')\n")
+    result = same(system_python, [path], tmp_path)
+    assert not (result.folder / "logs.log").exists()
+    assert "Check logs" not in (result.folder / "profile_summary.txt").read_text()
+
+
+def test_levels_and_records_of_errors(program, system_python, tmp_path):
+    text = "import logging, warnings\nwarnings.warn('w')\nfor l in (10, 20, 30, 40, 50): logging.log(l, 'x')\n"
+    path = script(tmp_path, text)
+    for number, (level, names) in enumerate(
+        (
+            ("INFO", ["WARNING", "INFO", "WARNING", "ERROR", "CRITICAL"]),
+            ("error", ["ERROR", "CRITICAL"]),
+            ("CRITICAL", ["CRITICAL"]),
+        )
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        result = same(system_python, [path], folder, ["-q", "--log-level", level])
+        assert [entry[0] for entry in lines_of(result)] == names
+        summary = (result.folder / "profile_summary.txt").read_text()
+        errors = 1 if level == "CRITICAL" else 2
+        assert ("%d error%s)" % (errors, "" if errors == 1 else "s")) in summary
+
+
+def test_an_unknown_level(program, system_python, tmp_path):
+    result = profile(system_python, [script(tmp_path, "pass"), "-l", "LOUD"], tmp_path)
+    assert result.status == 2 and not (tmp_path / "performance").exists()
+    assert "there are DEBUG, INFO, WARNING, ERROR and CRITICAL" in result.err
+
+
+def test_warnings_as_errors(program, some_python, tmp_path):
+    """Ours raises none, and the program's are not shown, so not kept."""
+    path = script(
+        tmp_path, "import logging, warnings\nlogging.error('kept')\nwarnings.warn('an error')\n"
+    )
+    result = same(some_python, [path], tmp_path, env={"PYTHONWARNINGS": "error"})
+    assert result.status == 1 and "UserWarning: an error" in result.err
+    assert [entry[4] for entry in lines_of(result)] == ["kept"]
+
+
+def test_what_was_imported_before_the_program(program, some_python, tmp_path):
+    """By a sitecustomize, or by the interpreter for -W."""
+    script(tmp_path, "import logging, warnings\nlogging.getLogger('early')\n", "sitecustomize.py")
+    path = script(tmp_path, "import logging, warnings\nlogging.warning('l')\nwarnings.warn('w')\n")
+    env = {"PYTHONPATH": str(tmp_path), "PYTHONWARNINGS": "always"}
+    result = same(some_python, [path], tmp_path, env=env)
+    assert [entry[4] for entry in lines_of(result)] == ["l", "w"]
+
+
+def test_module_code_and_a_killed_program(program, system_python, tmp_path):
+    script(tmp_path, "import logging\nlogging.warning('module')\n", "a_module.py")
+    warn = "import warnings; warnings.warn('code')"
+    die = "import logging, os; logging.error('last word'); os.kill(os.getpid(), 9)"
+    for args, profiled, said in (
+        (["-m", "a_module"], ["--module", "a_module"], "module"),
+        (["-c", warn], ["--code", warn], "code"),
+        (["-c", die], ["--code", die], "last word"),
+    ):
+        folder = tmp_path / said
+        folder.mkdir()
+        result = same(system_python, args, folder, profiled=profiled, env=dict(ENV, PYTHONPATH=str(tmp_path)))
+        assert [entry[4] for entry in lines_of(result)] == [said]
+
+
+def test_a_logging_that_is_not_known_is_left_alone(program, system_python, tmp_path):
+    """One that somebody has changed: the program has it as it is, and the summary says so."""
+    where = "import logging; print(logging.__file__)"
+    source = Path(plain(system_python, ["-c", where], tmp_path).out.strip()).read_text()
+    changed = source.replace("self.handle(record)\n", "self.handle(record) or print('changed')\n", 1)
+    assert changed != source
+    (tmp_path / "lib" / "logging").mkdir(parents=True)
+    script(tmp_path / "lib" / "logging", changed, "__init__.py")
+    path = script(tmp_path, "import logging, warnings\nlogging.error('e')\nwarnings.warn('w')\n")
+    result = same(system_python, [path], tmp_path, env=dict(ENV, PYTHONPATH=str(tmp_path / "lib")))
+    assert "changed" in result.out
+    assert [entry[4] for entry in lines_of(result)] == ["w"]
+    summary = (result.folder / "profile_summary.txt").read_text()
+    assert "Left as it was, so that its records are missing: logging (_log is not written" in summary
+
+
+def test_a_long_message_is_cut(program, system_python, tmp_path):
+    path = script(tmp_path, "import logging\nlogging.warning('\u00e4' * 100000)\n")
+    (text,) = [entry[4] for entry in lines_of(same(system_python, [path], tmp_path))]
+    assert text == "\u00e4" * 8192 + " [cut]"
+
+
+def test_while_the_interpreter_is_taken_apart(program, some_python, tmp_path):
+    result = same(some_python, [str(FOLDER / "deleted.py")], tmp_path, ["-q", "-l", "DEBUG"])
+    kept = [entry[4] for entry in lines_of(result)]
+    assert result.status == 0 and kept[:3] == ["object 1", "object 1", "last"] and len(kept) > 6
+
+
+def test_record_changes_nothing(program, system_python, tmp_path):
+    path = script(
+        tmp_path,
+        "import logging\nprint(len(logging.Logger._log.__code__.co_consts))\nlogging.warning('w')\n",
+    )
+    expected = plain(system_python, [path], tmp_path)
+    command = [str(BINARY), "record", "-o", "x.fah", "--", system_python.path, path]
+    result = run(command, tmp_path, system_python)
+    assert result.out == expected.out and not list(tmp_path.glob("**/logs.log"))
