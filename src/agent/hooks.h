@@ -10,7 +10,8 @@
 /* Before the program's first line. recording: records can be written. False: nothing to do, ever;
  * else every audit event goes to fah_hooks_event. */
 bool fah_hooks_start(bool recording);
-/* As an audit hook returns: always 0. */
+/* Any audit event, also before the start. As an audit hook returns: 0; -1: an exception of the
+ * program's is set. */
 int fah_hooks_event(const char *event, void *args);
 
 /* log_hook.c: the object that logging and warnings tell things; new. NULL: there is none. */

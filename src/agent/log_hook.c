@@ -233,8 +233,9 @@ static void find_caller(struct entry *e, long stacklevel)
 	fah_object *frame = take(fah_py.frame()), *code, *file = NULL, *own = NULL, *line, *back;
 
 	for (int i = 0; frame && frame != fah_py.none && i < FRAMES_MAX; i++) {
+		/* 3.8: its attribute is an audit event */
 		code = fah_py.frame_code ? fah_py.frame_code(frame)
-					 : fah_py.get_attr(frame, "f_code");
+					 : take(fah_py_word(frame, fah_agent.layout.f_code));
 		file = code ? fah_py.get_attr(code, "co_filename") : NULL;
 		fah_py_drop(code);
 		if (!own)
@@ -363,6 +364,7 @@ static void on_warning(fah_object *warning, fah_object *function)
 
 static fah_object *told(fah_object *hook, fah_object *values)
 {
+	unsigned char *overflow = fah_py_overflow_before();
 	long kind;
 
 	fah_log_text_setup();
@@ -378,6 +380,7 @@ static fah_object *told(fah_object *hook, fah_object *values)
 			on_warning(fah_py.tuple_get(values, 1), NULL);
 		fah_py.err_clear();
 	}
+	fah_py_overflow_after(overflow);
 	fah_py.incref(fah_py.no);
 	return fah_py.no;
 }
@@ -386,7 +389,7 @@ fah_object *fah_log_hook(void)
 {
 	static struct fah_type_slot slots[] = {{MATRIX_MULTIPLY, (void *)(uintptr_t)told},
 					       {0, NULL}};
-	static struct fah_type_spec spec = {"fixingahole.hook", 16, 0, HAS_VERSION, slots};
+	static struct fah_type_spec spec = {"builtins.fixingahole_hook", 16, 0, HAS_VERSION, slots};
 	fah_object *type;
 
 	if (!the_hook) {

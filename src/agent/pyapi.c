@@ -20,6 +20,7 @@ static const struct {
 	API(err_occurred, "PyErr_Occurred"),
 	API(err_clear, "PyErr_Clear"),
 	API(err_fetch, "PyErr_Fetch"),
+	API(err_restore, "PyErr_Restore"),
 	API(err_normalize, "PyErr_NormalizeException"),
 	API(err_matches, "PyErr_ExceptionMatches"),
 	API(set_interrupt, "PyErr_SetInterrupt"),
@@ -79,7 +80,9 @@ static const struct {
 	API(t_module, "PyModule_Type"),
 	API(t_type, "PyType_Type"),
 	API(t_code, "PyCode_Type"),
+	API(t_function, "PyCFunction_Type"),
 	API(e_base, "PyExc_BaseException"),
+	API(e_exception, "PyExc_Exception"),
 	API(e_interrupt, "PyExc_KeyboardInterrupt"),
 #undef API
 };
@@ -115,6 +118,27 @@ bool fah_pyapi_load(void)
 	    !strcmp(fah_py_word(fah_py.t_int, FAH_TYPE_NAME), "int"))
 		known = YES;
 	return known == YES;
+}
+
+/* struct _ts of 3.8 and 3.9 */
+#define THREAD_FRAME 24
+#define THREAD_OVERFLOWED 36
+
+unsigned char *fah_py_overflow_before(void)
+{
+	unsigned char *thread = NULL;
+
+	if (fah_agent.python_version < 0x030a0000 && fah_py.thread)
+		thread = fah_py.thread();
+	if (!thread || *(fah_object **)(void *)(thread + THREAD_FRAME) != fah_py.frame())
+		return NULL;
+	return thread[THREAD_OVERFLOWED] ? NULL : thread + THREAD_OVERFLOWED;
+}
+
+void fah_py_overflow_after(unsigned char *flag)
+{
+	if (flag)
+		*flag = 0;
 }
 
 void fah_py_drop(fah_object *o)

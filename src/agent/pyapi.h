@@ -31,6 +31,7 @@ struct fah_pyapi {
 	fah_object *(*err_occurred)(void);
 	void (*err_clear)(void);
 	void (*err_fetch)(fah_object **, fah_object **, fah_object **); /* new; may be NULL */
+	void (*err_restore)(fah_object *, fah_object *, fah_object *);	/* takes them */
 	void (*err_normalize)(fah_object **, fah_object **, fah_object **);
 	int (*err_matches)(fah_object *type);
 	void (*set_interrupt)(void);
@@ -77,8 +78,8 @@ struct fah_pyapi {
 	void *(*main_interpreter)(void);
 	fah_object *none, *no; /* None, False */
 	fah_object *t_str, *t_int, *t_float, *t_bool, *t_bytes, *t_complex, *t_tuple, *t_list,
-		*t_dict, *t_object, *t_module, *t_type, *t_code;
-	fah_object **e_base, **e_interrupt; /* BaseException, KeyboardInterrupt */
+		*t_dict, *t_object, *t_module, *t_type, *t_code, *t_function; /* t_function: C's */
+	fah_object **e_base, **e_exception, **e_interrupt; /* BaseException ... */
 	/* Not all versions have these; NULL: none. */
 	fah_object *(*frame_code)(fah_object *); /* new; without an audit event */
 	void *(*interpreter)(void);
@@ -91,6 +92,18 @@ extern struct fah_pyapi fah_py;
 bool fah_pyapi_load(void); /* once; later calls say the same */
 
 #define FAH_PY_FILE_INPUT 257 /* Py_file_input */
+
+/* Whether enter_tracing and leave_tracing are there: since 3.11. */
+static inline bool fah_py_can_hide(void)
+{
+	return fah_py.thread && fah_py.enter_tracing && fah_py.leave_tracing;
+}
+
+/* Up to 3.9 a RecursionError, once raised, lets the thread go on beyond its limit until it has come
+ * back some way, and ends the process further up. One of ours is not to do that to the program:
+ * what before() returned goes to after(). */
+unsigned char *fah_py_overflow_before(void);
+void fah_py_overflow_after(unsigned char *flag);
 
 /* NULL is fine. */
 void fah_py_drop(fah_object *o);

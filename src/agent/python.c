@@ -221,10 +221,10 @@ static int on_event(const char *event, void *args, void *data)
 	bool expected = false;
 
 	(void)data;
-	if (atomic_load_explicit(&started, memory_order_relaxed))
+	if (atomic_load_explicit(&started, memory_order_relaxed) ||
+	    strncmp(event, "cpython.run_", 12) ||
+	    !atomic_compare_exchange_strong(&started, &expected, true))
 		return fah_hooks_event(event, args);
-	if (!strncmp(event, "cpython.run_", 12) &&
-	    atomic_compare_exchange_strong(&started, &expected, true))
-		start();
+	start();
 	return 0;
 }

@@ -28,8 +28,8 @@ int fah_logs_parse_level(const char *text, uint32_t *ret_level); /* Python's num
 /* One library, several with commas between, or NULL: all. Adds to *plots (enum fah_plots). */
 int fah_plots_parse(const char *text, uint32_t *plots);
 
-/* "Check logs <path> (6 warnings)", or which module could not be changed, and why; NULL: there is
- * nothing to say. The caller frees it. folder: of the run. */
-char *fah_logs_line(const struct fah_profile *p, const char *folder);
+/* "Check logs <path> (6 warnings)", where the file beside the capture is still there, and which
+ * module could not be changed, and why; NULL: there is nothing to say. The caller frees it. */
+char *fah_logs_line(const struct fah_profile *p, const char *capture);
 
 #endif

@@ -73,7 +73,7 @@ static int report(const struct fah_runfolder *folder, const struct fah_profile_s
 		return err;
 	o = shown.report;
 	o.utf8 = true; /* files are UTF-8 */
-	o.note = logs = fah_logs_line(p, folder->path);
+	o.note = logs = fah_logs_line(p, path);
 	err = write_file(folder, "profile_summary.txt", fah_report_summary, p, &o);
 	err_lines = write_file(folder, "profile_results.txt", fah_report_lines, p, &o);
 	if (err == 0)

@@ -275,6 +275,7 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 	if (err == 0 && opt->log_level && opt->log_path) {
 		err = fah_logs_new(opt->log_path, start, start_real, (uint32_t)r->pid, &logs);
 		fah_drain_log_to(d, logs);
+		fah_about_missing(w, "log_level", opt->log_level);
 	}
 	if (err == 0)
 		err = fah_waits_new(d, w, start, &waits);

@@ -174,6 +174,123 @@ def test_while_the_interpreter_is_taken_apart(program, some_python, tmp_path):
     assert result.status == 0 and kept[:3] == ["object 1", "object 1", "last"] and len(kept) > 6
 
 
+NOISY = """
+import logging, warnings
+class Raises(logging.Handler):
+    def emit(self, record):
+        raise OSError("disk")
+logging.getLogger("a").debug("no %s", [1])
+logging.warning("yes")
+warnings.warn("w")
+"""
+WATCHERS = {
+    "an audit hook": "import sys\nseen = []\nsys.addaudithook(lambda event, args, to=seen: to.append(event))\n",
+    "a trace function": "import sys\nseen = []\ndef watch(frame, event, arg, to=seen):\n"
+    "    to.append((event, frame.f_code.co_filename, frame.f_code.co_name, frame.f_lineno))\n"
+    "    return watch\nsys.settrace(watch)\n",
+    "a profile function": "import sys\nseen = []\ndef watch(frame, event, arg, to=seen):\n"
+    "    to.append((event, frame.f_code.co_filename, frame.f_code.co_name))\nsys.setprofile(watch)\n",
+}
+
+
+STOP = "seen = tuple(seen)\nsys.settrace(None)\nsys.setprofile(None)\nfor line in seen:\n    print(line)\n"
+
+
+def test_who_watches_the_import_sees_nothing_of_ours(program, some_python, tmp_path):
+    for number, before in enumerate(WATCHERS.values()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = script(folder, before + NOISY + STOP)
+        plain(some_python, [path], folder, env=ENV)  # so that all is compiled
+        result = same(some_python, [path], folder, ["-q", "-l", "DEBUG"])
+        if some_python.version < (3, 11) or not number:
+            summary = (result.folder / "profile_summary.txt").read_text()
+            assert "Left as it was, so that its records are missing: " in summary
+
+
+RECURSION = """
+import logging
+log = logging.getLogger("r")
+log.setLevel(100)
+def down(n):
+    log.debug("%s %r", [[[n > 0]]], {"k": (n > 0, [1.5])})
+    log.error(ValueError([[1]]), exc_info=True)
+    return down(n + 1)
+for _ in range(5):
+    try:
+        down(0)
+    except RecursionError as error:
+        depth, trace = 0, error.__traceback__
+        while trace:
+            depth, trace = depth + 1, trace.tb_next
+        print(depth)
+"""
+
+
+def test_at_the_limit_of_recursion(program, python, tmp_path):
+    """Up to 3.9 an error of ours that is cleared would leave the thread ready to be aborted."""
+    same(python, [script(tmp_path, RECURSION)], tmp_path, ["-q", "-l", "DEBUG"])
+
+
+INTERRUPTED = """
+import os, signal, traceback
+class Timeout(Exception):
+    pass
+def handler(number, frame):
+    raise Timeout
+signal.signal(signal.SIGALRM, handler)
+for i in range(15):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.0005 * (i + 1))
+            import logging
+            while True:
+                pass
+        except Timeout as error:
+            for line in traceback.format_tb(error.__traceback__):
+                if "fixingahole" in line:
+                    print(line)
+            import logging
+            logging.warning("here")
+            os._exit(7)
+        os._exit(1)
+    print(os.waitpid(pid, 0)[1])
+"""
+
+
+def test_a_signal_while_the_module_is_changed(program, some_python, tmp_path):
+    """What the program's handler raises reaches the program, as from any other import."""
+    same(some_python, [script(tmp_path, INTERRUPTED)], tmp_path)
+
+
+def test_allocators_of_debugging(program, some_python, tmp_path):
+    """The hook of one that imports neither module stays to the end: the interpreter must not free it."""
+    for number, text in enumerate(("print('none')\n", NOISY)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        same(some_python, [script(folder, text)], folder, env=dict(ENV, PYTHONDEVMODE="1"))
+
+
+def test_the_summary_again(program, system_python, tmp_path):
+    """summarize has the line as long as the file is there, and counts it where the capture does not."""
+    text = "import logging, warnings\nwarnings.warn('w\\nx')\nlogging.log(33, 'x')\nlogging.error('e')\n"
+    result = profile(system_python, [script(tmp_path, text)], tmp_path, env=ENV)
+    capture = result.folder / "profile.fah"
+    line = "Check logs %s (2 warnings, 1 error)" % (result.folder.relative_to(tmp_path) / "logs.log")
+    for path in (result.folder, result.folder.relative_to(tmp_path)):
+        assert line in run([str(BINARY), "summarize", str(path)], tmp_path).out.splitlines()
+    data = capture.read_bytes()
+    for key in (b"log_records", b"log_warnings", b"log_errors"):  # as of a run that was killed
+        data = data.replace(key, b"x" * len(key))
+    (result.folder / "profile.fah.partial").write_bytes(data)
+    capture.unlink()
+    assert line in run([str(BINARY), "summarize", str(result.folder)], tmp_path).out.splitlines()
+    (result.folder / "logs.log").unlink()
+    again = run([str(BINARY), "summarize", str(result.folder)], tmp_path)
+    assert "Profile Summary" in again.out and "Check logs" not in again.out
+
+
 def test_record_changes_nothing(program, system_python, tmp_path):
     path = script(
         tmp_path,

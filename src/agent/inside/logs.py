@@ -13,6 +13,8 @@
 ONLY_AST = 0x400
 MARK = "fixingahole: hook"  # stands for the hook until the code is made
 
+LOADERS = ("_frozen_importlib_external", "importlib._bootstrap_external", "zipimport")
+
 SUPPRESSED, RECORD, GIVEN, SHOWN = range(4)  # as in agent/log_hook.c
 
 
@@ -201,6 +203,17 @@ def edits():
     return found
 
 
+def source_of(filename):
+    """Its lines, by a loader that runs no code of the program's."""
+    loader = module.__spec__.loader
+    if type(loader).__module__ not in LOADERS:
+        raise ImportError("it comes from a loader that is not Python's own")
+    try:
+        return loader.get_data(filename).decode("utf-8").split("\n")
+    except ImportError as error:  # of zipimport, which has a class for it
+        raise ImportError(str(error))
+
+
 def main():
     lines, imports, made = None, None, []
     for path, edit in edits():
@@ -208,8 +221,7 @@ def main():
         if place_of is None:
             return  # a module of the program's that has the same name; or it was done
         if lines is None:
-            data = module.__spec__.loader.get_data(place_of[2].co_filename)
-            lines = data.decode("utf-8").split("\n")
+            lines = source_of(place_of[2].co_filename)
             imports = "; ".join([line for line in lines if line.startswith("import ")])
         made.append(place_of[:2] + (changed(lines, imports, place_of[2], edit, path[:-1]),))
     if code is not None:
