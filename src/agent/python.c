@@ -77,14 +77,13 @@ void fah_python_watch(void)
 /* Take our entry out of the list: one store; the entry itself is never freed. */
 void fah_python_unwatch(void)
 {
-	struct hook_entry e;
-	uint64_t entry;
+	const struct hook_entry *e;
 
-	if (!hook_link || fah_load(&fah_mem_self, hook_link, &entry, 8) < 0 ||
-	    fah_load(&fah_mem_self, entry, &e, sizeof(e)) < 0)
-		return;
-	if (e.hook == (uint64_t)(uintptr_t)on_event && e.data == (uint64_t)(uintptr_t)&fah_agent)
-		*(uint64_t *)(uintptr_t)hook_link = e.next;
+	/* plain loads: a list that is in use, and no system call, which a sandbox may forbid */
+	e = hook_link ? *(const struct hook_entry **)(uintptr_t)hook_link : NULL;
+	if (e && e->hook == (uint64_t)(uintptr_t)on_event &&
+	    e->data == (uint64_t)(uintptr_t)&fah_agent)
+		*(uint64_t *)(uintptr_t)hook_link = e->next;
 }
 
 /* PY_VERSION_HEX of the running interpreter; from its text before 3.11. */

@@ -10,11 +10,10 @@
 #include "model/profile.h"
 
 #define FAH_LOGS_FILE "logs.log"
-#define FAH_LOG_LEVEL_DEFAULT 30 /* WARNING */
 #define FAH_LOG_LEVEL_OPTION(id) \
 	{ \
 		id, "log-level", "l", "LEVEL", \
-			"what goes to logs.log: DEBUG, INFO, WARNING (default), ERROR or " \
+			"write logs.log: warnings and records of DEBUG, INFO, WARNING, ERROR or " \
 			"CRITICAL up" \
 	}
 #define FAH_NO_PLOTS_OPTION(id) \

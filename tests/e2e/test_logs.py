@@ -13,6 +13,7 @@ EXPECTED = re.compile(r"# log: (Level \d+|\S+) (\S+): (.*)")
 LINE = re.compile(
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (Level \d+|\S+) (\S+) \((.*?):(\d+)(, process \d+)?\): (.*)"
 )
+KEPT = ("-q", "-l", "WARNING")
 ENV = {"PYTHONWARNINGS": None}  # else the interpreter imports warnings by itself
 
 
@@ -38,7 +39,7 @@ def expected_of(case, least):
     return [found for found in EXPECTED.findall(text) if LEVELS[found[0]] >= LEVELS[least]]
 
 
-def same(python, args, cwd, options=("-q",), profiled=None, env=ENV):
+def same(python, args, cwd, options=KEPT, profiled=None, env=ENV):
     expected = plain(python, args, cwd, env=env)
     result = profile(python, profiled or args, cwd, options, env=env)
     assert result.out == expected.out
@@ -72,7 +73,7 @@ def test_the_summary_says_where_and_how_many(program, system_python, tmp_path):
         folder = tmp_path / str(number)
         folder.mkdir()
         script(folder, text % number)
-        result = profile(system_python, ["script.py"], folder, [], env=ENV)
+        result = profile(system_python, ["script.py"], folder, ["-l", "WARNING"], env=ENV)
         place = result.folder.relative_to(folder) / "logs.log"
         line = "Check logs %s (%s)" % (place, said)
         assert line in result.out.splitlines()
@@ -272,10 +273,18 @@ def test_allocators_of_debugging(program, some_python, tmp_path):
         same(some_python, [script(folder, text)], folder, env=dict(ENV, PYTHONDEVMODE="1"))
 
 
+def test_a_sandbox_that_kills(program, some_python, tmp_path):
+    """No system call of ours comes after the filter, up to the end."""
+    args = [str(TARGETS / "sandboxed.py"), "prctl"]
+    expected = plain(some_python, args + ["quick"], tmp_path)
+    result = profile(some_python, args, tmp_path, KEPT)
+    assert (result.out, result.status) == (expected.out, 0)
+
+
 def test_the_summary_again(program, system_python, tmp_path):
     """summarize has the line as long as the file is there, and counts it where the capture does not."""
     text = "import logging, warnings\nwarnings.warn('w\\nx')\nlogging.log(33, 'x')\nlogging.error('e')\n"
-    result = profile(system_python, [script(tmp_path, text)], tmp_path, env=ENV)
+    result = profile(system_python, [script(tmp_path, text)], tmp_path, KEPT, env=ENV)
     capture = result.folder / "profile.fah"
     line = "Check logs %s (2 warnings, 1 error)" % (result.folder.relative_to(tmp_path) / "logs.log")
     for path in (result.folder, result.folder.relative_to(tmp_path)):
@@ -291,12 +300,15 @@ def test_the_summary_again(program, system_python, tmp_path):
     assert "Profile Summary" in again.out and "Check logs" not in again.out
 
 
-def test_record_changes_nothing(program, system_python, tmp_path):
+def test_nothing_changes_unless_it_is_asked_for(program, system_python, tmp_path):
     path = script(
         tmp_path,
         "import logging\nprint(len(logging.Logger._log.__code__.co_consts))\nlogging.warning('w')\n",
     )
     expected = plain(system_python, [path], tmp_path)
     command = [str(BINARY), "record", "-o", "x.fah", "--", system_python.path, path]
-    result = run(command, tmp_path, system_python)
-    assert result.out == expected.out and not list(tmp_path.glob("**/logs.log"))
+    for result in (
+        run(command, tmp_path, system_python),
+        same(system_python, [path], tmp_path, ["-q"]),
+    ):
+        assert result.out == expected.out and not list(tmp_path.glob("**/logs.log"))
