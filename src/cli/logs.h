@@ -13,8 +13,8 @@
 #define FAH_LOG_LEVEL_OPTION(id) \
 	{ \
 		id, "log-level", "l", "LEVEL", \
-			"write logs.log: warnings and records of DEBUG, INFO, WARNING, ERROR or " \
-			"CRITICAL up" \
+			"to logs.log: all from DEBUG, INFO, WARNING, ERROR or CRITICAL up, and " \
+			"warnings" \
 	}
 #define FAH_NO_PLOTS_OPTION(id) \
 	{ \
