@@ -35,7 +35,9 @@ struct fah_agent {
 	uint32_t clock;			 /* enum fah_clock */
 	uint32_t budget_ppm;		 /* as in struct fah_segment_head, to begin with */
 	uint64_t period_ns;
-	uint64_t tick_ns; /* the kernel's, to which timers are bound; 0: not known */
+	uint32_t log_level; /* records from there on go to logs.log; 0: none */
+	uint32_t plots;	    /* enum fah_plots: whose show() is to return at once */
+	uint64_t tick_ns;   /* the kernel's, to which timers are bound; 0: not known */
 
 	uint64_t runtime; /* address of _PyRuntime */
 	uint32_t python_version;
@@ -76,6 +78,7 @@ fah_global(const char *name); /* anything of the program, such as the C API; NUL
 /* python.c: start recording; called once, with the GIL, when the interpreter is ready. */
 bool fah_python_present(void);
 void fah_python_watch(void);
+void fah_python_unwatch(void); /* no audit event of interest comes any more */
 
 /* python_check.c: 0 where our walk and the interpreter agree on a known stack; GIL held. */
 int fah_python_self_check(const char **ret_reason);

@@ -9,13 +9,11 @@
  */
 #include "agent/count.h"
 #include "agent/count_frames.h"
-#include "agent/python_api.h"
+#include "agent/pyapi.h"
 #include "core/sys.h"
 #include "core/time.h"
 
 #include <string.h>
-
-#define py fah_py_api
 
 #define FREE_NS 5000000u  /* calls may cost so much, ... */
 #define SHARE 70u	  /* ... and of the CPU one part of so many */
@@ -43,17 +41,17 @@ static bool others_watch(void)
 	bool found = false;
 
 	for (long i = 0; i < 6 && !found; i++) {
-		fah_object *number = i == fah_counting.tool ? NULL : py.FromLong(i), *name;
+		fah_object *number = i == fah_counting.tool ? NULL : fah_py.long_from(i), *name;
 
 		if (!number)
 			continue;
-		name = py.CallArgs(fah_counting.get_tool, number, NULL);
-		py.DecRef(number);
-		found = name != py.none;
+		name = fah_py.call_args(fah_counting.get_tool, number, NULL);
+		fah_py.decref(number);
+		found = name != fah_py.none;
 		if (name)
-			py.DecRef(name);
+			fah_py.decref(name);
 		else
-			py.ErrClear();
+			fah_py.err_clear();
 	}
 	return found;
 }
@@ -81,11 +79,11 @@ static void count_all(void)
 	}
 	n_off = 0;
 	unknown_off = false;
-	done = py.CallArgs(fah_counting.restart, NULL);
+	done = fah_py.call_args(fah_counting.restart, NULL);
 	if (done)
-		py.DecRef(done);
+		fah_py.decref(done);
 	else
-		py.ErrClear();
+		fah_py.err_clear();
 }
 
 static void look_at_cost(void)
@@ -106,7 +104,7 @@ static void look_at_cost(void)
 
 static fah_object *given(fah_object *o)
 {
-	py.IncRef(o);
+	fah_py.incref(o);
 	return o;
 }
 
@@ -244,14 +242,14 @@ fah_object *fah_count_call(fah_object *self, fah_object *const *args, long n)
 			      memory_order_release);
 	c->since_on++;
 	if (fah_counting.measuring)
-		return given(fah_counting.measured_off ? fah_counting.disable : py.none);
+		return given(fah_counting.measured_off ? fah_counting.disable : fah_py.none);
 	if (c->since_on >= OFTEN && !(c->since_on & (c->since_on - 1)))
 		often(c);
 	if (far_over && c->since_on >= OFTEN) {
 		no_more(c);
 		return given(fah_counting.disable);
 	}
-	return given(py.none);
+	return given(fah_py.none);
 }
 
 void fah_count_tick(struct fah_thread_state *t)

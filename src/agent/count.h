@@ -9,7 +9,7 @@
 #define FAH_AGENT_COUNT_H
 
 #include "agent/agent.h"
-#include "agent/python_api.h"
+#include "agent/pyapi.h"
 
 /* A code object that was met. */
 struct fah_counted {

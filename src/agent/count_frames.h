@@ -6,7 +6,7 @@
 #define FAH_AGENT_COUNT_FRAMES_H
 
 #include "agent/agent.h"
-#include "agent/python_api.h"
+#include "agent/pyapi.h"
 
 static inline uint64_t fah_frame_word(uint64_t addr)
 {
@@ -28,8 +28,7 @@ static inline uint64_t fah_frame_code(uint64_t frame)
 static inline uint64_t fah_frame_current(void)
 {
 	const struct fah_py_layout *l = &fah_agent.layout;
-	uint64_t first =
-		fah_frame_word((uint64_t)(uintptr_t)fah_py_api.ThreadState() + l->ts_frame);
+	uint64_t first = fah_frame_word((uint64_t)(uintptr_t)fah_py.thread() + l->ts_frame);
 
 	return l->frames_kind == FAH_PY_FRAMES_CFRAME ? fah_frame_word(first + l->cframe_current)
 						      : first;

@@ -3,9 +3,7 @@
  * costs. Once, with the GIL, before the program runs.
  */
 #include "agent/count.h"
-#include "agent/python_api.h"
-
-#define py fah_py_api
+#include "agent/pyapi.h"
 
 #define PY_START 1 /* sys.monitoring.events */
 #define TRIES 5
@@ -25,11 +23,11 @@ static uint64_t shortest_run(fah_object *run)
 
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t begun = fah_now_thread_cpu(), took;
-		fah_object *done = py.CallArgs(run, NULL);
+		fah_object *done = fah_py.call_args(run, NULL);
 
 		took = fah_now_thread_cpu() - begun;
 		if (done)
-			py.DecRef(done);
+			fah_py.decref(done);
 		least = took < least ? took : least;
 	}
 	return least;
@@ -38,14 +36,14 @@ static uint64_t shortest_run(fah_object *run)
 /* What a call costs that is told: with it, and without. False: it is not told as it should be. */
 static bool measure(void)
 {
-	fah_object *globals = fah_python_api_run(program, "<fixingahole>"), *run, *probe;
+	fah_object *globals = fah_py_run(program, "<fixingahole>"), *run, *probe;
 	uint64_t told, without;
 	bool good = false;
 
 	if (!globals)
 		return false;
-	run = py.DictGet(globals, "run");
-	probe = py.DictGet(globals, "probe");
+	run = fah_py.dict_get_text(globals, "run");
+	probe = fah_py.dict_get_text(globals, "probe");
 	if (run && probe) {
 		fah_counting.measuring = true;
 		told = shortest_run(run);
@@ -62,8 +60,8 @@ static bool measure(void)
 						? PROBE_MOST_NS
 						: fah_counting.probe_ns;
 	}
-	py.ErrClear();
-	fah_python_api_drop(globals);
+	fah_py.err_clear();
+	fah_py_drop_globals(globals);
 	fah_count_table_clear();
 	return good;
 }
@@ -71,35 +69,35 @@ static bool measure(void)
 /* monitoring.NAME(numbers...); a number below 0 ends them. True: it was not refused. */
 static bool call(fah_object *monitoring, const char *name, long a, long b, fah_object *last)
 {
-	fah_object *function = py.GetAttr(monitoring, name), *done = NULL;
-	fah_object *first = py.FromLong(a), *second = b < 0 ? last : py.FromLong(b);
+	fah_object *function = fah_py.get_attr(monitoring, name), *done = NULL;
+	fah_object *first = fah_py.long_from(a), *second = b < 0 ? last : fah_py.long_from(b);
 
 	if (function && first)
-		done = second ? py.CallArgs(function, first, second, b < 0 ? NULL : last, NULL)
-			      : py.CallArgs(function, first, NULL);
+		done = second ? fah_py.call_args(function, first, second, b < 0 ? NULL : last, NULL)
+			      : fah_py.call_args(function, first, NULL);
 	if (!done)
-		py.ErrClear();
+		fah_py.err_clear();
 	else
-		py.DecRef(done);
+		fah_py.decref(done);
 	if (function)
-		py.DecRef(function);
+		fah_py.decref(function);
 	if (first)
-		py.DecRef(first);
+		fah_py.decref(first);
 	if (second && b >= 0)
-		py.DecRef(second);
+		fah_py.decref(second);
 	return done != NULL;
 }
 
 /* The last of those that no tool has by convention; the program's own tool takes the first. */
 static bool take_tool(fah_object *monitoring)
 {
-	fah_object *name = py.FromText("fixingahole");
+	fah_object *name = fah_py.str_from("fixingahole", 11);
 
 	for (fah_counting.tool = 4; name && fah_counting.tool >= 3; fah_counting.tool--)
 		if (call(monitoring, "use_tool_id", fah_counting.tool, -1, name))
 			break;
 	if (name)
-		py.DecRef(name);
+		fah_py.decref(name);
 	return name && fah_counting.tool >= 3;
 }
 
@@ -107,13 +105,13 @@ static bool begin(fah_object *monitoring)
 {
 	static struct fah_method_def def = {"fixingahole", (void (*)(void))fah_count_call,
 					    FAH_METH_FASTCALL, NULL};
-	fah_object *function = py.NewFunction(&def, NULL, NULL);
+	fah_object *function = fah_py.new_function(&def, NULL, NULL);
 
 	if (!function ||
 	    !call(monitoring, "register_callback", fah_counting.tool, PY_START, function))
 		return false;
-	py.Untrack(function); /* none of the program's objects */
-	py.DecRef(function);
+	fah_py.untrack(function); /* none of the program's objects */
+	fah_py.decref(function);
 	return call(monitoring, "set_events", fah_counting.tool, PY_START, NULL);
 }
 
@@ -123,15 +121,15 @@ void fah_count_start(void)
 
 	if (fah_agent.python_version < 0x030c0000 || !fah_count_scope_read() || !fah_count_setup())
 		return;
-	monitoring = py.SysGet("monitoring");
+	monitoring = fah_py.sys_get("monitoring");
 	if (!monitoring)
 		return;
-	fah_counting.disable = py.GetAttr(monitoring, "DISABLE");
-	fah_counting.restart = py.GetAttr(monitoring, "restart_events");
-	fah_counting.get_tool = py.GetAttr(monitoring, "get_tool");
+	fah_counting.disable = fah_py.get_attr(monitoring, "DISABLE");
+	fah_counting.restart = fah_py.get_attr(monitoring, "restart_events");
+	fah_counting.get_tool = fah_py.get_attr(monitoring, "get_tool");
 	if (!fah_counting.disable || !fah_counting.restart || !fah_counting.get_tool ||
 	    !take_tool(monitoring)) {
-		py.ErrClear();
+		fah_py.err_clear();
 		return;
 	}
 	if (begin(monitoring) && measure()) {
@@ -139,6 +137,6 @@ void fah_count_start(void)
 		return;
 	}
 	call(monitoring, "set_events", fah_counting.tool, 0, NULL);
-	call(monitoring, "register_callback", fah_counting.tool, PY_START, py.none);
+	call(monitoring, "register_callback", fah_counting.tool, PY_START, fah_py.none);
 	call(monitoring, "free_tool_id", fah_counting.tool, -1, NULL);
 }

@@ -33,8 +33,8 @@ static uint64_t number(const char **s)
 	return v;
 }
 
-/* "<clock>;<period ns>;<budget, millionths>;<length of the agent's path>;<agent's path><session
- * folder>" */
+/* "<clock>;<period ns>;<budget, millionths>;<log level>;<plots>;<length of the agent's
+ * path>;<agent's path><session folder>" */
 static void parse(const char *value)
 {
 	const char *s = value;
@@ -45,6 +45,8 @@ static void parse(const char *value)
 	fah_agent.period_ns = number(&s);
 	fah_agent.tick_ns = fah_tick_ns();
 	fah_agent.budget_ppm = (uint32_t)number(&s);
+	fah_agent.log_level = (uint32_t)number(&s);
+	fah_agent.plots = (uint32_t)number(&s);
 	preload_len = number(&s);
 	if (!fah_agent.period_ns || preload_len >= FAH_PATH_MAX || strlen(s) <= preload_len)
 		return;

@@ -3,9 +3,11 @@
  *
  * An audit hook is the one door that every CPython since 3.8 opens without headers: its first
  * `cpython.run_*` event comes when the interpreter is ready and the program is about to run. The
- * hook then unlinks itself, so audited operations cost what they always did.
+ * hook then unlinks itself, so audited operations cost what they always did; where logs or plots
+ * are watched (hooks.c) it stays until their modules are there.
  */
 #include "agent/count.h"
+#include "agent/hooks.h"
 #include "agent/python_gc.h"
 #include "core/sys.h"
 
@@ -73,16 +75,15 @@ void fah_python_watch(void)
 }
 
 /* Take our entry out of the list: one store; the entry itself is never freed. */
-static void unlink_hook(void)
+void fah_python_unwatch(void)
 {
-	struct hook_entry e;
-	uint64_t entry;
+	const struct hook_entry *e;
 
-	if (!hook_link || fah_load(&fah_mem_self, hook_link, &entry, 8) < 0 ||
-	    fah_load(&fah_mem_self, entry, &e, sizeof(e)) < 0)
-		return;
-	if (e.hook == (uint64_t)(uintptr_t)on_event && e.data == (uint64_t)(uintptr_t)&fah_agent)
-		*(uint64_t *)(uintptr_t)hook_link = e.next;
+	/* plain loads: a list that is in use, and no system call, which a sandbox may forbid */
+	e = hook_link ? *(const struct hook_entry **)(uintptr_t)hook_link : NULL;
+	if (e && e->hook == (uint64_t)(uintptr_t)on_event &&
+	    e->data == (uint64_t)(uintptr_t)&fah_agent)
+		*(uint64_t *)(uintptr_t)hook_link = e->next;
 }
 
 /* PY_VERSION_HEX of the running interpreter; from its text before 3.11. */
@@ -183,18 +184,27 @@ static void end_early(void)
 		at_exit(fah_record_end);
 }
 
+/* The program asked for more than samples: then the hook stays. */
+static void watch_modules(bool recording)
+{
+	if (!fah_hooks_start(recording))
+		fah_python_unwatch();
+}
+
 static void start(void)
 {
 	const char *reason;
 
 	fah_own_pid();
-	unlink_hook();
 	reason = prepare();
 	fah_outside_prepare();
-	if (fah_segment_start() < 0)
+	if (fah_segment_start() < 0) {
+		fah_python_unwatch();
 		return; /* no room for a single segment: the collector sees that none came */
+	}
 	if (reason) {
 		refuse(reason);
+		watch_modules(false);
 		return;
 	}
 	end_early();
@@ -202,6 +212,7 @@ static void start(void)
 	fah_count_start();
 	fah_thread_begin_first();
 	fah_thread_adopt_all();
+	watch_modules(true);
 }
 
 static int on_event(const char *event, void *args, void *data)
@@ -209,10 +220,11 @@ static int on_event(const char *event, void *args, void *data)
 	static _Atomic bool started;
 	bool expected = false;
 
-	(void)args;
 	(void)data;
-	if (!strncmp(event, "cpython.run_", 12) &&
-	    atomic_compare_exchange_strong(&started, &expected, true))
-		start();
+	if (atomic_load_explicit(&started, memory_order_relaxed) ||
+	    strncmp(event, "cpython.run_", 12) ||
+	    !atomic_compare_exchange_strong(&started, &expected, true))
+		return fah_hooks_event(event, args);
+	start();
 	return 0;
 }

@@ -8,7 +8,7 @@
  * handler.
  */
 #include "agent/agent.h"
-#include "agent/python_api.h"
+#include "agent/pyapi.h"
 
 #include <string.h>
 
@@ -23,8 +23,6 @@ static const char program[] = "def generate(probe, items):\n"
 			      "    for item in generate(probe, (1,)):\n"
 			      "        return item\n";
 #define EXPECTED_FRAMES 3
-
-#define py fah_py_api
 
 static const char *failure; /* set by the probe; NULL: all agreed */
 
@@ -50,42 +48,43 @@ static long our_line(const struct fah_py_frame *f)
 
 static const char *compare_frame(fah_object *frame, const struct fah_py_frame *ours)
 {
-	fah_object *code = py.GetAttr(frame, "f_code"), *line = py.GetAttr(frame, "f_lineno");
+	fah_object *code = fah_py.get_attr(frame, "f_code"),
+		   *line = fah_py.get_attr(frame, "f_lineno");
 	const char *why = NULL;
 
 	if (!code || !line)
 		why = "the interpreter's frames could not be read";
 	else if ((uint64_t)(uintptr_t)code != ours->code)
 		why = "the interpreter's stack is not where we look for it";
-	else if (py.AsLong(line) != our_line(ours))
+	else if (fah_py.long_as(line) != our_line(ours))
 		why = "the interpreter's line numbers differ from ours";
 	if (code)
-		py.DecRef(code);
+		fah_py.decref(code);
 	if (line)
-		py.DecRef(line);
+		fah_py.decref(line);
 	return why;
 }
 
 static const char *compare_stack(const struct fah_py_walk *walk)
 {
 	const char *why = NULL;
-	fah_object *frame = py.GetFrame(), *back; /* borrowed */
+	fah_object *frame = fah_py.frame(), *back; /* borrowed */
 	uint32_t i;
 
 	if (!frame)
 		return "the interpreter shows no frame";
 	if (!walk->leaf_call)
 		return "the interpreter's instructions are not those we know";
-	py.IncRef(frame);
-	for (i = 0; frame && frame != py.none && !why; i++) {
+	fah_py.incref(frame);
+	for (i = 0; frame && frame != fah_py.none && !why; i++) {
 		why = i < walk->n_frames ? compare_frame(frame, &walk->frames[i])
 					 : "the interpreter's stack is deeper than ours";
-		back = py.GetAttr(frame, "f_back");
-		py.DecRef(frame);
+		back = fah_py.get_attr(frame, "f_back");
+		fah_py.decref(frame);
 		frame = back;
 	}
 	if (frame)
-		py.DecRef(frame);
+		fah_py.decref(frame);
 	if (!why && (i != walk->n_frames || i < EXPECTED_FRAMES))
 		why = "the interpreter's stack ends before ours";
 	return why;
@@ -108,8 +107,8 @@ static fah_object *probe(fah_object *self, fah_object *args)
 		failure = "the interpreter's stack could not be walked";
 	else
 		failure = compare_stack(&t->walk);
-	py.IncRef(py.none);
-	return py.none;
+	fah_py.incref(fah_py.none);
+	return fah_py.none;
 }
 
 int fah_python_self_check(const char **ret_reason)
@@ -118,21 +117,21 @@ int fah_python_self_check(const char **ret_reason)
 	fah_object *globals = NULL, *function = NULL, *result = NULL, *outer = NULL;
 
 	failure = "the interpreter could not run the self-check";
-	if (!fah_python_api_load())
+	if (!fah_pyapi_load())
 		goto out;
-	globals = fah_python_api_run(program, "<fixingahole self-check>");
-	function = py.NewFunction(&def, NULL, NULL);
+	globals = fah_py_run(program, "<fixingahole self-check>");
+	function = fah_py.new_function(&def, NULL, NULL);
 	if (globals)
-		outer = py.DictGet(globals, "outer");
+		outer = fah_py.dict_get_text(globals, "outer");
 	if (function && outer)
-		result = py.CallArgs(outer, function, NULL);
+		result = fah_py.call_args(outer, function, NULL);
 	if (!result)
-		py.ErrClear();
+		fah_py.err_clear();
 	else
-		py.DecRef(result);
+		fah_py.decref(result);
 	if (function)
-		py.DecRef(function);
-	fah_python_api_drop(globals);
+		fah_py.decref(function);
+	fah_py_drop_globals(globals);
 out:
 	*ret_reason = failure;
 	return failure ? FAH_ERR_MISMATCH : 0;

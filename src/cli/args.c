@@ -1,4 +1,4 @@
-/* args.c - arguments by a command's table: --name value, --name=value, -n value, -n. */
+/* args.c - arguments by a command's table: --name value, --name=value, -n value, -n=value, -n. */
 #include "cli/cli.h"
 
 #include "core/segment.h"
@@ -65,7 +65,7 @@ static int next(struct fah_args *a, bool leave_unknown)
 		fah_fail("%s: --%s takes no value", a->cmd->name, o->name);
 		return FAH_ARG_ERROR;
 	}
-	if (o->arg && !value) {
+	if (o->arg && o->arg[0] != '[' && !value) {
 		if (a->at >= a->argc) {
 			fah_fail("%s: --%s needs a value: --%s %s", a->cmd->name, o->name, o->name,
 				 o->arg);

@@ -23,8 +23,9 @@ struct fah_option {
 	int id;			/* the command's own enum, from 1 */
 	const char *name;	/* long, without dashes */
 	const char *short_name; /* one or two letters without the dash; NULL: none */
-	const char *arg;	/* what its value is called; NULL: it takes none */
-	const char *help;	/* one line, no full stop */
+	const char *arg;  /* what its value is called; NULL: it takes none; "[=X]": it may have one,
+			     behind = only */
+	const char *help; /* one line, no full stop */
 };
 
 struct fah_command {

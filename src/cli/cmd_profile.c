@@ -11,6 +11,7 @@
 #include "cli/git.h"
 #include "cli/invoke.h"
 #include "cli/live.h"
+#include "cli/logs.h"
 #include "cli/notebook.h"
 #include "cli/profile_report.h"
 #include "cli/python.h"
@@ -47,6 +48,8 @@ enum {
 	OPT_OUTPUT_FILE,
 	OPT_REPEAT,
 	OPT_LIVE,
+	OPT_LOG_LEVEL,
+	OPT_NO_PLOTS,
 };
 
 static const struct fah_option options[] = {
@@ -82,6 +85,8 @@ static const struct fah_option options[] = {
 	 "run a module, as python -m does, in place of a file"},
 	{OPT_CODE, "code", NULL, "CODE",
 	 "run a piece of code, as python -c does, in place of a file"},
+	FAH_LOG_LEVEL_OPTION(OPT_LOG_LEVEL),
+	FAH_NO_PLOTS_OPTION(OPT_NO_PLOTS),
 	{0},
 };
 
@@ -99,6 +104,7 @@ struct job {
 	double rate, budget;
 	double live;	/* seconds between summaries; 0: one at the end */
 	uint32_t clock; /* enum fah_clock; 0: by the rate */
+	uint32_t log_level, plots;
 	int n_rest;
 	char **rest; /* the program's own arguments */
 	char python[FAH_RUN_PATH_MAX], script[FAH_RUN_PATH_MAX];
@@ -178,6 +184,10 @@ static int take_option(struct job *job, int option, const char *value)
 	case OPT_PYTHON:
 		job->python_asked = value;
 		return 0;
+	case OPT_LOG_LEVEL:
+		return fah_logs_parse_level(value, &job->log_level);
+	case OPT_NO_PLOTS:
+		return fah_plots_parse(value, &job->plots);
 	case OPT_MODULE:
 		job->module = value;
 		return 0;
@@ -309,7 +319,8 @@ static char **program_argv(const struct job *job)
 static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_result *result)
 {
 	_cleanup_(fah_live_end) struct fah_live live = {0};
-	char capture[FAH_RUN_PATH_MAX + 64], script[FAH_RUN_PATH_MAX] = "";
+	char capture[FAH_RUN_PATH_MAX + 64], logs[FAH_RUN_PATH_MAX + 64],
+		script[FAH_RUN_PATH_MAX] = "";
 	_cleanup_(fah_freep) char **argv = program_argv(job);
 	_cleanup_(fah_freep) char *ignore = fah_run_scope_ignore(&job->settings);
 	_cleanup_(fah_freep) char *count = NULL;
@@ -341,6 +352,9 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		.clock = job->clock,
 		.budget = job->budget,
 		.test_hz = fah_invoke_test_rate(),
+		.log_level = job->log_level,
+		.log_path = fah_runfolder_file(folder, FAH_LOGS_FILE, logs),
+		.plots = job->plots,
 		.meta = fah_notebook_meta(&job->notebook, meta),
 	};
 	int err;
@@ -457,8 +471,10 @@ const struct fah_command fah_cmd_profile = {
 		       "When the program has ended, a summary is printed, and the folder "
 		       "performance/<script>/<UTC date_time>/ "
 		       "holds a copy of the code, profile_summary.txt, profile_results.txt (the "
-		       "cost of each line) and "
-		       "profile.fah (the recording, for fixingahole inspect).\n\n"
+		       "cost of each line), "
+		       "profile.fah (the recording, for fixingahole inspect) and, with --log-level "
+		       "and where there were any, logs.log (warnings and log records; the "
+		       "program's own logging goes on as it is).\n\n"
 		       "With --repeat each run has a folder run_1, run_2 and so on in there, and "
 		       "beside them function_stats.json has the mean, deviation and extremes of "
 		       "each function; a run that fails ends the series.\n\n"

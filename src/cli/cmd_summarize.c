@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "cli/cli.h"
+#include "cli/logs.h"
 #include "cli/open.h"
 #include "cli/series.h"
 #include "cli/shown.h"
@@ -92,6 +93,7 @@ static int show_one(const struct wanted *w)
 {
 	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
 	_cleanup_(fah_shown_release) struct fah_shown shown = {0};
+	_cleanup_(fah_freep) char *logs = NULL;
 	struct fah_report_options o;
 	int err, status = open_any(&opened, w->argument);
 
@@ -102,6 +104,7 @@ static int show_one(const struct wanted *w)
 		return fah_fail_err(err, "summarize: %s", w->argument);
 	o = shown.report;
 	complete(&o, w);
+	o.note = logs = fah_logs_line(opened.profile, opened.path);
 	err = w->json ? fah_report_summary_json(stdout, opened.profile, &o)
 		      : fah_report_summary(stdout, opened.profile, &o);
 	return err < 0 ? fah_fail_err(err, "summarize: %s", w->argument) : FAH_STATUS_OK;

@@ -11,12 +11,18 @@
 static const char tagline[] =
 	"a profiler for Python programs: where time goes, by line, function and module";
 
-/* "-o, --output-directory DIR" */
+/* Whether its value may be left out. */
+static bool is_optional(const struct fah_option *o)
+{
+	return o->arg && o->arg[0] == '[';
+}
+
+/* "-o, --output-directory DIR", "--no-plots[=LIB]" */
 static void option_label(const struct fah_option *o, char *buf, size_t cap)
 {
 	snprintf(buf, cap, "%s%s%s--%s%s%s", o->short_name ? "-" : "",
 		 o->short_name ? o->short_name : "", o->short_name ? ", " : "", o->name,
-		 o->arg ? " " : "", o->arg ? o->arg : "");
+		 o->arg && !is_optional(o) ? " " : "", o->arg ? o->arg : "");
 }
 
 /* One line of text, broken at spaces so that it fits; the spaces it begins with indent all of it.
@@ -247,7 +253,9 @@ void fah_man(const struct fah_command *cmd)
 	      ".TP\n.B FIXINGAHOLE_ROOT, FIXINGAHOLE_OUTPUT, FIXINGAHOLE_IGNORE, "
 	      "FIXINGAHOLE_DURATION\nAs the options of profile: see there.\n"
 	      ".SH FILES\n.TP\n.I performance/<script>/<UTC date_time>/\n"
-	      "A copy of the code, profile_summary.txt, profile_results.txt and profile.fah.\n"
+	      "A copy of the code, profile_summary.txt, profile_results.txt, profile.fah, and "
+	      "logs.log where --log-level "
+	      "found something for it.\n"
 	      ".TP\n.I pyproject.toml\nIts table [tool.fixingahole]: root, output, ignore, "
 	      "duration.\n",
 	      stdout);
@@ -329,10 +337,16 @@ static void complete_zsh(void)
 			continue;
 		printf("\t%s)\n\t\t_arguments \\\n", (*c)->name);
 		for (const struct fah_option *o = (*c)->options; o->id; o++) {
-			printf("\t\t\t'--%s%s[", o->name, o->arg ? "=" : "");
+			printf("\t\t\t'--%s%s[", o->name,
+			       is_optional(o) ? "=-"
+			       : o->arg	      ? "="
+					      : "");
 			quoted(o->help, "[]:");
-			printf("]%s%s%s' \\\n", o->arg ? ":" : "", o->arg ? o->arg : "",
-			       o->arg ? ":_files" : "");
+			if (is_optional(o))
+				printf("]::value:' \\\n");
+			else
+				printf("]%s%s%s' \\\n", o->arg ? ":" : "", o->arg ? o->arg : "",
+				       o->arg ? ":_files" : "");
 		}
 		fputs("\t\t\t'--help[print help]' ", stdout);
 		if (*c == fah_command_find("help")) {
@@ -361,7 +375,8 @@ static void complete_fish(void)
 			for (const struct fah_option *o = (*c)->options; o->id; o++) {
 				printf("complete -c %s -n '__fish_seen_subcommand_from %s' -l %s%s "
 				       "-d '",
-				       programs[i], (*c)->name, o->name, o->arg ? " -r" : "");
+				       programs[i], (*c)->name, o->name,
+				       o->arg && !is_optional(o) ? " -r" : "");
 				quoted(o->help, "");
 				fputs("'\n", stdout);
 			}

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "capture/reader.h"
 #include "cli/cli.h"
+#include "cli/logs.h"
 #include "cli/shown.h"
 #include "core/err.h"
 #include "model/profile.h"
@@ -57,6 +58,7 @@ static int report(const struct fah_runfolder *folder, const struct fah_profile_s
 	_cleanup_(fah_profile_freep) struct fah_profile *p = NULL;
 	_cleanup_(fah_strbuf_release) struct fah_strbuf line = FAH_STRBUF_INIT;
 	_cleanup_(fah_shown_release) struct fah_shown shown = {0};
+	_cleanup_(fah_freep) char *logs = NULL;
 	char path[FAH_RUN_PATH_MAX + 64];
 	struct fah_report_options o;
 	bool to_stdout = how->output_file && !strcmp(how->output_file, "-");
@@ -71,6 +73,7 @@ static int report(const struct fah_runfolder *folder, const struct fah_profile_s
 		return err;
 	o = shown.report;
 	o.utf8 = true; /* files are UTF-8 */
+	o.note = logs = fah_logs_line(p, path);
 	err = write_file(folder, "profile_summary.txt", fah_report_summary, p, &o);
 	err_lines = write_file(folder, "profile_results.txt", fah_report_lines, p, &o);
 	if (err == 0)

@@ -10,6 +10,7 @@
 #include "capture/format.h"
 #include "capture/reader.h"
 #include "collect/health.h"
+#include "collect/logs.h"
 #include "collect/process.h"
 #include "core/err.h"
 #include "core/varint.h"
@@ -37,6 +38,7 @@ struct fah_drain {
 		uint64_t start_ns;
 	} * known; /* of an earlier collector */
 	size_t n_known;
+	struct fah_logs *logs;	    /* borrowed; NULL: records for it are left */
 	struct fah_drain_ends ends; /* without functions: nobody asked */
 	struct fah_drain_stats stats;
 };
@@ -100,6 +102,11 @@ void fah_drain_knows_thread(struct fah_drain *d, uint32_t process, uint32_t tid,
 		return;
 	d->known = grown;
 	d->known[d->n_known++] = (struct known_thread){process, tid, id, start_ns};
+}
+
+void fah_drain_log_to(struct fah_drain *d, struct fah_logs *logs)
+{
+	d->logs = logs;
 }
 
 void fah_drain_tell_ends(struct fah_drain *d, const struct fah_drain_ends *ends)
@@ -423,6 +430,12 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 		take_counting(d, p, ctx, &cur, write);
 		return;
 	}
+	if (type == FAH_SEG_LOG) {
+		ctx->time_ns += fah_get_varint(&cur);
+		if (write && d->logs)
+			fah_logs_take(d->logs, p->pid, ctx->time_ns, &cur);
+		return;
+	}
 	if (type != FAH_SEG_SAMPLE && type != FAH_SEG_DROP && type != FAH_SEG_THREAD_END)
 		return;
 	ctx->time_ns += fah_get_varint(&cur);
@@ -577,6 +590,8 @@ static void end_process(struct fah_drain *d, struct fah_collected *p)
 	fah_health_write(d->w, p->id, head);
 	d->stats.handler_ns += atomic_load(&head->handler_ns);
 	d->stats.unrecorded += atomic_load(&head->unrecorded);
+	if (d->logs)
+		fah_logs_lost(d->logs, atomic_load(&head->logs_lost));
 }
 
 uint64_t fah_drain_handler_ns(const struct fah_drain *d)
@@ -606,6 +621,8 @@ static void take_all(struct fah_drain *d)
 	for (struct fah_collected *p = d->processes; p; p = p->next)
 		sample_in_order(d, p);
 	fah_writer_flush(d->w);
+	if (d->logs)
+		fah_logs_flush(d->logs);
 	each_chunk(d, give_one);
 }
 

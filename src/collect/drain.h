@@ -58,6 +58,10 @@ struct fah_drain_ends {
 };
 void fah_drain_tell_ends(struct fah_drain *d, const struct fah_drain_ends *ends);
 
+/* Where log records go; borrowed as long as d lives. */
+struct fah_logs;
+void fah_drain_log_to(struct fah_drain *d, struct fah_logs *logs);
+
 /* Recovery: w has this thread already, of a process that may be met again. */
 void fah_drain_knows_thread(struct fah_drain *d, uint32_t process, uint32_t tid, uint64_t start_ns,
 			    uint32_t id);

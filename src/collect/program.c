@@ -28,8 +28,9 @@ static int set_environment(const struct fah_session *s, const struct fah_run_opt
 		 preload ? preload : "");
 	if (setenv("LD_PRELOAD", text, 1) < 0)
 		return FAH_ERR_SYS;
-	snprintf(text, cap, "%u;%llu;%u;%zu;%s%s", opt->clock, (unsigned long long)(1e9 / hz),
-		 fah_budget_ppm(budget), strlen(s->agent), s->agent, s->dir);
+	snprintf(text, cap, "%u;%llu;%u;%u;%u;%zu;%s%s", opt->clock, (unsigned long long)(1e9 / hz),
+		 fah_budget_ppm(budget), opt->log_level, opt->plots, strlen(s->agent), s->agent,
+		 s->dir);
 	return setenv("FIXINGAHOLE_AGENT", text, 1) < 0 ? FAH_ERR_SYS : 0;
 }
 

@@ -6,6 +6,7 @@
 #include "collect/budget.h"
 #include "collect/clocks.h"
 #include "collect/living.h"
+#include "collect/logs.h"
 #include "collect/outlived.h"
 #include "collect/program.h"
 #include "collect/session.h"
@@ -191,6 +192,7 @@ FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
 FAH_DEFINE_FREEP(struct fah_drain *, fah_drain_free)
 FAH_DEFINE_FREEP(struct fah_waits *, fah_waits_free)
 FAH_DEFINE_FREEP(struct fah_clocks *, fah_clocks_free)
+FAH_DEFINE_FREEP(struct fah_logs *, fah_logs_free)
 
 /* Of a program that has ended the kernel says what it took; of one that goes on, /proc does. */
 static void take_usage(struct fah_run_result *r, struct fah_drain *d, const struct rusage *usage)
@@ -213,7 +215,7 @@ static void take_usage(struct fah_run_result *r, struct fah_drain *d, const stru
 /* The recording is over: what there is goes into the capture, and that gets its name. */
 static void finish(struct fah_session *s, const struct fah_run_options *opt,
 		   struct fah_run_result *r, struct fah_drain *d, struct fah_waits *waits,
-		   struct fah_writer *w)
+		   struct fah_logs *logs, struct fah_writer *w)
 {
 	const struct timespec settle = {0, SETTLE_NS};
 	unsigned outlived = 0;
@@ -235,6 +237,8 @@ static void finish(struct fah_session *s, const struct fah_run_options *opt,
 	fah_about_missing(w, "outlived", outlived);
 	fah_about_missing(w, "unrecorded", r->stats.unrecorded);
 	fah_about_costs(w, fah_drain_stats(d), opt->view_cpu_ns ? *opt->view_cpu_ns : 0);
+	if (logs)
+		fah_logs_finish(logs, w);
 	r->capture_err = fah_writer_finish(w, &r->end, &r->loss);
 	r->capture_errno = errno;
 }
@@ -256,6 +260,7 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 		  struct fah_held *program, const sigset_t *signals, struct fah_run_result *r)
 {
 	_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
+	_cleanup_(fah_logs_freep) struct fah_logs *logs = NULL;
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
 	_cleanup_(fah_waits_freep) struct fah_waits *waits = NULL;
 	_cleanup_(fah_clocks_freep) struct fah_clocks *clocks = NULL;
@@ -269,6 +274,11 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 	err = fah_drain_new(s->dir, w, start, &d);
 	if (err == 0)
 		err = fah_drain_watch(d);
+	if (err == 0 && opt->log_level && opt->log_path) {
+		err = fah_logs_new(opt->log_path, start, start_real, (uint32_t)r->pid, &logs);
+		fah_drain_log_to(d, logs);
+		fah_about_missing(w, "log_level", opt->log_level);
+	}
 	if (err == 0)
 		err = fah_waits_new(d, w, start, &waits);
 	if (err == 0 && perf->granted)
@@ -285,7 +295,7 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 	take_usage(r, d, &usage);
 	if (clocks)
 		fah_about_clocks(w, fah_clocks_stats(clocks));
-	finish(s, opt, r, d, waits, w);
+	finish(s, opt, r, d, waits, logs, w);
 	return 0;
 }
 

@@ -44,6 +44,9 @@ struct fah_run_options {
 	/* CPU of a process that works for the caller's views meanwhile: a cost of profiling too,
 	 * but none of the budget's. NULL: there is none. */
 	const volatile uint64_t *view_cpu_ns;
+	uint32_t log_level;   /* of Python's: what goes to log_path; 0: nothing */
+	const char *log_path; /* made when the first record comes; NULL: as if log_level were 0 */
+	uint32_t plots;	      /* enum fah_plots */
 	/* Pairs for the capture's META, NULL at the end; may be NULL. A key without a value is left
 	 * out. */
 	const char *const *meta;

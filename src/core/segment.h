@@ -36,8 +36,9 @@
 #define FAH_CLOCK_SLOTS 1000u /* threads that can have an event at a time */
 #define FAH_CLOCK_VARIES 0.4  /* the part by which the rate of events is higher or lower at most */
 #define FAH_NATIVE_STOPS 8u
-#define FAH_FRAMES_MAX 16384u /* .eh_frame sections that are registered at a time */
-#define FAH_NATIVE_MAX 192u   /* native frames of a sample: the innermost ones */
+#define FAH_LOG_TEXT_MAX 16384u /* bytes of a log record's message; its other texts are shorter */
+#define FAH_FRAMES_MAX 16384u	/* .eh_frame sections that are registered at a time */
+#define FAH_NATIVE_MAX 192u	/* native frames of a sample: the innermost ones */
 
 enum fah_chunk_state {
 	FAH_CHUNK_FREE = 0,
@@ -168,6 +169,7 @@ struct fah_segment_head {
 	/* the collector's: the time, monotonic, at which it last set clock_given_ns, and the
 	 * events' intervals began anew */
 	_Atomic uint64_t clock_set_ns;
+	_Atomic uint64_t logs_lost; /* records for logs.log that there was no room for */
 };
 
 _Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD,
@@ -205,6 +207,10 @@ enum fah_seg_record {
 	 * 0), how many, their wall time and CPU (ns, added up), the sum of the squares of the wall
 	 * times (0 where it is one), label str: iterations that the program marked */
 	FAH_SEG_ITERATIONS = 7,
+	/* time as in SAMPLE, level (Python's numbers; 0: a word of the agent's own), line, then
+	 * str: the level's name, the logger's name or the warning's category, file, message,
+	 * exception, stack: a log record or a warning */
+	FAH_SEG_LOG = 8,
 	/* time as in SAMPLE, code id of who was called, code id of who called (0: nobody), its
 	 * instr + 1, how often since the last such record; starts of the caller in which all of its
 	 * calls were counted, and how many calls those were; the same by starts of another
@@ -213,6 +219,15 @@ enum fah_seg_record {
 	/* time as in SAMPLE, code id (0: all), 1: its calls are counted from now on, 0: no more;
 	 * CPU of the process without what counting took (ns) */
 	FAH_SEG_COUNTING = 10,
+};
+
+/* Plotting libraries whose show() is to return at once. */
+enum fah_plots {
+	FAH_PLOTS_MATPLOTLIB = 1,
+	FAH_PLOTS_PLOTLY = 2,
+	FAH_PLOTS_SEABORN = 4,
+	FAH_PLOTS_BOKEH = 8,
+	FAH_PLOTS_ALL = 15,
 };
 
 /* Where the thread was, in the low two bits; the rest are marks. Also in captures. */

@@ -15,16 +15,12 @@ from support.run import BINARY, TARGETS, run, run_folder
 from test_notebooks import notebook
 
 HEAP = "the heap is not recorded yet"
-LOGS = "warnings and log records are not heard yet"
 MISSING = {
     # options
     "--memory": HEAP,
     "--precision": HEAP,
-    "--log-level": LOGS,
-    "--no-plots": "plots are not stopped yet",
     # of the summary
     "heap RAM": HEAP,
-    "Check logs": LOGS,
     "Top N Functions by Memory Usage": HEAP,
     "memory in the tree": HEAP,
     # of the results
@@ -32,7 +28,6 @@ MISSING = {
     "Memory columns": HEAP,
     "a memory leak": HEAP,
     # of the run folder
-    "logs.log": LOGS,
 }
 
 # As they are typed, behind the script's name.

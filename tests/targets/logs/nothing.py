@@ -1,0 +1,4 @@
+import sys
+
+print(sorted(sys.modules), len(sys.meta_path))
+print("logging" in sys.modules)

@@ -1,0 +1,2 @@
+print("run once")
+where = "beside the script"

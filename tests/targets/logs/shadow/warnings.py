@@ -1,0 +1,2 @@
+print("fails once")
+raise ValueError("own module")
