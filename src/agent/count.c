@@ -19,12 +19,13 @@
 #define SHARE 70u	  /* ... and of the CPU one part of so many */
 #define MORE_NS 10000000u /* beyond that until what paces them has come twice, ... */
 #define MORE_SHARE 100u	  /* ... and so much of the CPU */
-#define ROOM_NS 2000000u  /* left of that: those that were too many are counted again */
+#define ROOM_NS 2000000u  /* left of that: those that were too many are counted again, ... */
+#define ROOM_SHARE 500u	  /* ... and so much of the CPU: a long run has longer windows, not more */
 #define OFTEN 256u	  /* calls since it is counted; a power of two */
 #define LOOK_EVERY 256u	  /* calls */
 #define RUNNING_MAX 1000  /* frames among which a caller is looked for */
-#define WRITE_EVERY_NS 500000000u
-#define WRITE_AT_ONCE 256u
+#define WRITE_EVERY_NS 900000000u
+#define WRITE_AT_ONCE 128u
 
 enum { BY_CALLER = 0, BY_OTHER = 1 }; /* struct fah_edge.paced */
 
@@ -68,12 +69,16 @@ static void count_all(void)
 	t = fah_count_writer();
 	if (!t)
 		return;
-	fah_count_write_all(t);
+	for (uint32_t i = 0; (c = fah_counted_at(i)); i++)
+		if (c->off)
+			fah_count_write_edges(t, c);
 	fah_count_write_state(t, 0, true);
 	fah_writing_end();
 	for (uint32_t i = 0; (c = fah_counted_at(i)); i++) {
 		c->off = false;
 		c->since_on = 0;
+		c->before_on = c->at_on;
+		c->at_on = atomic_load_explicit(&c->n, memory_order_relaxed);
 		for (uint32_t k = c->often ? c->first_edge : 0; k; k = fah_edge_at(k - 1)->next)
 			fah_edge_at(k - 1)->had_whole = false;
 	}
@@ -98,7 +103,7 @@ static void look_at_cost(void)
 		allowed = 0;
 	over = spent > allowed;
 	far_over = spent > allowed + (allowed ? MORE_NS + cpu / MORE_SHARE : 0);
-	if ((n_off || unknown_off) && spent + ROOM_NS < allowed)
+	if ((n_off || unknown_off) && spent + ROOM_NS + cpu / ROOM_SHARE < allowed)
 		count_all();
 }
 
@@ -144,7 +149,7 @@ static void no_more(struct fah_counted *c)
 	t = fah_count_writer();
 	if (!t)
 		return;
-	fah_count_write_all(t);
+	fah_count_write_edges(t, c);
 	fah_count_write_state(t, c->id, false);
 	fah_writing_end();
 }
@@ -158,7 +163,7 @@ static void often(struct fah_counted *c)
 	struct fah_thread_state *t = fah_count_writer();
 
 	if (t) {
-		fah_count_write_all(t);
+		fah_count_write_edges(t, c);
 		fah_count_write_state(t, c->id, true);
 		fah_writing_end();
 	}
@@ -198,8 +203,8 @@ static void other_begins(const struct fah_edge *e)
 		struct fah_edge *out = fah_edge_at(i - 1);
 
 		if (!out->pacer)
-			out->pacer = e->counted + 1;
-		if (out->pacer == e->counted + 1)
+			out->pacer = fah_edge_index(e) + 1;
+		if (out->pacer == fah_edge_index(e) + 1)
 			pace(out, &out->paced[BY_OTHER]);
 	}
 }
@@ -240,6 +245,8 @@ fah_object *fah_count_call(fah_object *self, fah_object *const *args, long n)
 	/* release: who reads it, in another thread's handler, finds the rest of the edge too */
 	atomic_store_explicit(&e->n, atomic_load_explicit(&e->n, memory_order_relaxed) + 1,
 			      memory_order_release);
+	atomic_store_explicit(&c->n, atomic_load_explicit(&c->n, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
 	c->since_on++;
 	if (fah_counting.measuring)
 		return given(fah_counting.measured_off ? fah_counting.disable : fah_py.none);

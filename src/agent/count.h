@@ -18,6 +18,9 @@ struct fah_counted {
 	uint32_t id;	     /* the segment's; 0: not told yet */
 	uint32_t first_edge; /* by which it is called: index + 1 */
 	uint32_t first_out;  /* by which it calls what is called often: likewise */
+	_Atomic uint64_t n;  /* calls */
+	uint64_t at_on;	     /* of them, when all were last counted again, ... */
+	uint64_t before_on;  /* ... and the time before */
 	uint32_t since_on;   /* calls since it is counted again */
 	bool inside;	     /* its calls are wanted */
 	bool often;	     /* it was called often: its edges are in their callers' lists */
@@ -46,8 +49,10 @@ struct fah_edge {
 		bool whole;	   /* ... and all were counted since */
 		uint64_t starts_written, calls_written;
 	} paced[2];
-	uint32_t pacer; /* that other one: index + 1 */
-	bool had_whole; /* since the callee is counted */
+	uint32_t pacer;	 /* the edge to that other one: index + 1 */
+	bool had_whole;	 /* since the callee is counted */
+	uint32_t missed; /* starts of the caller before it was met, when the callee was not counted
+			  */
 	uint64_t written;
 };
 
@@ -69,8 +74,8 @@ struct fah_counted *fah_counted_at(uint32_t i); /* NULL beyond the last */
 struct fah_edge *fah_edge_at(uint32_t i);
 uint32_t fah_edge_index(const struct fah_edge *e);
 uint32_t fah_counted_index(const struct fah_counted *c);
-/* All that is new into the thread's chunk; not in a handler. */
-void fah_count_write_all(struct fah_thread_state *t);
+/* What is new of the calls of one, and the starts by which they are paced; not in a handler. */
+void fah_count_write_edges(struct fah_thread_state *t, const struct fah_counted *callee);
 /* What is new of some: called in handlers, so not of all at once. */
 void fah_count_write_some(struct fah_thread_state *t, uint32_t most);
 

@@ -169,6 +169,9 @@ static struct fah_edge *new_edge(struct fah_thread_state *t, uint64_t code, uint
 	e->from = caller && e->inside ? fah_counted_index(caller) + 1 : 0;
 	if (callee->often)
 		fah_edge_list(callee, e);
+	/* had it been there before that, it would have been met */
+	if (callee->often && e->from)
+		e->missed = (uint32_t)(caller->at_on - caller->before_on);
 	if (caller) {
 		instr = e->at - (caller_code + l->co_code);
 		e->instr = instr < UINT32_MAX ? (uint32_t)instr + 1 : 0;

@@ -146,7 +146,8 @@ static bool is_paced_anew(const struct fah_paced *paced)
 	return atomic_load_explicit(&paced->starts, memory_order_relaxed) != paced->starts_written;
 }
 
-static uint8_t *put_paced(uint8_t *p, struct fah_paced *paced)
+/* total: starts so far, counted all of them or not. */
+static uint8_t *put_paced(uint8_t *p, struct fah_paced *paced, uint64_t total)
 {
 	uint64_t starts = atomic_load_explicit(&paced->starts, memory_order_relaxed);
 	uint64_t calls = atomic_load_explicit(&paced->calls, memory_order_relaxed);
@@ -155,48 +156,51 @@ static uint8_t *put_paced(uint8_t *p, struct fah_paced *paced)
 	p = fah_put_varint(p, calls - paced->calls_written);
 	paced->starts_written = starts;
 	paced->calls_written = calls;
-	return p;
+	return fah_put_varint(p, total);
 }
 
 static void write_edge(struct fah_thread_state *t, struct fah_edge *e)
 {
 	uint64_t n = atomic_load_explicit(&e->n, memory_order_acquire), mono = fah_now_mono();
-	uint32_t callee = all->codes[e->counted].id;
+	const struct fah_counted *callee = &all->codes[e->counted];
+	const struct fah_edge *pacer = e->pacer ? &all->edges[e->pacer - 1] : NULL;
 	uint8_t *p;
 
-	if ((n == e->written && !is_paced_anew(&e->paced[0]) && !is_paced_anew(&e->paced[1])) ||
-	    !callee)
+	/* of one that is off, what paces it goes on */
+	if ((n == e->written && !is_paced_anew(&e->paced[0]) && !is_paced_anew(&e->paced[1]) &&
+	     !(callee->off && n)) ||
+	    !callee->id)
 		return;
-	p = fah_record_begin(t, 10 * FAH_VARINT_MAX);
+	p = fah_record_begin(t, 13 * FAH_VARINT_MAX);
 	if (!p)
 		return; /* the next time, then */
 	if (mono < t->chunk_time_ns)
 		mono = t->chunk_time_ns;
 	p = fah_put_varint(p, mono - t->chunk_time_ns);
-	p = fah_put_varint(p, callee);
+	p = fah_put_varint(p, callee->id);
 	p = fah_put_varint(p, e->caller);
 	p = fah_put_varint(p, e->instr);
 	p = fah_put_varint(p, n - e->written);
-	p = put_paced(p, &e->paced[0]);
-	p = fah_put_varint(p, e->pacer ? all->codes[e->pacer - 1].id : 0);
-	p = put_paced(p, &e->paced[1]);
+	p = put_paced(p, &e->paced[0], e->from ? atomic_load(&all->codes[e->from - 1].n) : 0);
+	p = fah_put_varint(p, e->missed);
+	e->missed = 0;
+	p = fah_put_varint(p, pacer ? all->codes[pacer->counted].id : 0);
+	p = put_paced(p, &e->paced[1], pacer ? atomic_load(&pacer->n) : 0);
 	t->chunk_time_ns = mono;
 	e->written = n;
 	fah_record_commit(t, FAH_SEG_CALLS, p);
 }
 
-void fah_count_write_all(struct fah_thread_state *t)
+void fah_count_write_edges(struct fah_thread_state *t, const struct fah_counted *callee)
 {
-	uint32_t n = atomic_load(&n_edges);
-
 	/* a handler that is at it takes microseconds; where it does not end, they come later */
 	for (int i = 0; atomic_exchange(&writing, true); i++) {
 		if (i == 1000)
 			return;
 		FAH_SYS0(SYS_sched_yield);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		write_edge(t, &all->edges[i]);
+	for (uint32_t i = callee->first_edge; i; i = all->edges[i - 1].next)
+		write_edge(t, &all->edges[i - 1]);
 	atomic_store(&writing, false);
 }
 

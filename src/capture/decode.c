@@ -214,13 +214,17 @@ int fah_decode_calls(const struct fah_record *rec, struct fah_rec_calls *ret)
 	ret->function = get_u32(&c);
 	ret->caller = get_u32(&c);
 	ret->line = get_u32(&c);
+	ret->place = get_u32(&c);
 	ret->count = fah_get_varint(&c);
 	ret->by_caller.function = ret->caller;
 	ret->by_caller.starts = fah_get_varint(&c);
 	ret->by_caller.calls = fah_get_varint(&c);
+	ret->by_caller.total = fah_get_varint(&c);
+	ret->missed = fah_get_varint(&c);
 	ret->by_other.function = get_u32(&c);
 	ret->by_other.starts = fah_get_varint(&c);
 	ret->by_other.calls = fah_get_varint(&c);
+	ret->by_other.total = fah_get_varint(&c);
 	return done(&c);
 }
 

@@ -74,9 +74,11 @@ enum fah_record_type {
 	 * iterations that the program marked, of a loop that its process counts so */
 	FAH_REC_ITERATIONS = 15,
 	/* process, time ns, function that was called, function that called (0: nobody), line of the
-	 * call, how often since the last such record of the same; starts of the caller in which all
-	 * of its calls were counted, and how many calls those were; the same by starts of another
-	 * function that this caller calls: that function (0: none), starts, calls */
+	 * call, its place (which tells calls of one line apart), how often since the last such
+	 * record of the same; starts of the caller in which all of its calls were counted, how many
+	 * calls those were, and all its starts so far; starts of it before this call was first met,
+	 * while the function's were not counted; the same by starts of another function that this
+	 * caller calls: that function (0: none), starts, calls, all its starts so far */
 	FAH_REC_CALLS = 16,
 	/* process, time ns, function (0: all), 1: its calls are counted from now on, 0: no more;
 	 * CPU of the process so far (ns), without what counting took */

@@ -115,13 +115,16 @@ struct fah_rec_iterations {
 /* Calls of one function by another, since the last such record. */
 struct fah_rec_calls {
 	uint32_t process, function, caller, line; /* caller 0: nobody; line: of the call */
+	uint32_t place;				  /* tells calls of one line apart */
 	uint64_t time_ns, count;
 	/* starts of the caller, and of another function that it calls, between which all calls were
 	 * counted */
 	struct fah_paced_calls {
 		uint32_t function; /* of the other; 0: none */
 		uint64_t starts, calls;
+		uint64_t total; /* starts so far, between which all calls were counted or not */
 	} by_caller, by_other;
+	uint64_t missed; /* starts of the caller before this call was met, with no call counted */
 };
 /* From time_ns on calls of a function (0: of all) are counted, or not. */
 struct fah_rec_counting {

@@ -551,12 +551,16 @@ void fah_writer_calls(struct fah_writer *w, const struct fah_rec_calls *calls)
 	put_number(&sb, calls->function);
 	put_number(&sb, calls->caller);
 	put_number(&sb, calls->line);
+	put_number(&sb, calls->place);
 	put_number(&sb, calls->count);
 	put_number(&sb, calls->by_caller.starts);
 	put_number(&sb, calls->by_caller.calls);
+	put_number(&sb, calls->by_caller.total);
+	put_number(&sb, calls->missed);
 	put_number(&sb, calls->by_other.function);
 	put_number(&sb, calls->by_other.starts);
 	put_number(&sb, calls->by_other.calls);
+	put_number(&sb, calls->by_other.total);
 	send(w, FAH_REC_CALLS, &sb);
 }
 

@@ -378,12 +378,16 @@ static void take_calls(struct fah_drain *d, struct fah_collected *p, struct fah_
 	c.count = fah_get_varint(cur);
 	c.by_caller.starts = fah_get_varint(cur);
 	c.by_caller.calls = fah_get_varint(cur);
+	c.by_caller.total = fah_get_varint(cur);
+	c.missed = fah_get_varint(cur);
 	other = (uint32_t)fah_get_varint(cur);
 	c.by_other.starts = fah_get_varint(cur);
 	c.by_other.calls = fah_get_varint(cur);
+	c.by_other.total = fah_get_varint(cur);
 	if (other && !cur->bad &&
 	    !fah_codes_resolve(&p->codes, d->w, other, 0, &c.by_other.function, &line))
 		c.by_other = (struct fah_paced_calls){0};
+	c.place = instr;
 	if (!cur->bad && write &&
 	    fah_codes_resolve(&p->codes, d->w, callee, 0, &c.function, &line) &&
 	    (!caller || fah_codes_resolve(&p->codes, d->w, caller, instr, &c.caller, &c.line)))

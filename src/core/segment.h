@@ -213,8 +213,10 @@ enum fah_seg_record {
 	FAH_SEG_LOG = 8,
 	/* time as in SAMPLE, code id of who was called, code id of who called (0: nobody), its
 	 * instr + 1, how often since the last such record; starts of the caller in which all of its
-	 * calls were counted, and how many calls those were; the same by starts of another
-	 * function that this caller calls: its code id (0: none), starts, calls */
+	 * calls were counted, how many calls those were, and all its starts so far; starts of it
+	 * before this call was met, while calls of that function were not counted; the same by
+	 * starts of another function that this line's function calls: its code id (0: none),
+	 * starts, calls, all its starts so far */
 	FAH_SEG_CALLS = 9,
 	/* time as in SAMPLE, code id (0: all), 1: its calls are counted from now on, 0: no more;
 	 * CPU of the process without what counting took (ns) */

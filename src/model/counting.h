@@ -17,8 +17,7 @@ struct function {
 	uint32_t first_line;		   /* of those that call it: index + 1 */
 	uint32_t gaps;			   /* index + 1 of the last */
 	uint64_t since_work_ns, before_ns; /* the window at hand; how long the one before was */
-	uint64_t counted;
-	double uncounted; /* once it is done */
+	double uncounted;		   /* once it is done */
 	bool on;
 	enum { NOT_DONE, AT_IT, DONE } done;
 };
@@ -30,7 +29,8 @@ struct line {
 	struct pace {
 		uint32_t function;	/* whose starts; 0: nobody's */
 		uint64_t starts, calls; /* between starts with all calls counted */
-		uint64_t at_end;	/* starts when a window ended, ... */
+		uint64_t total;		/* starts so far */
+		uint64_t at_end;	/* of them, when a window ended, ... */
 		uint64_t between;	/* ... and in all gaps */
 	} by_caller, by_other;
 	double uncounted;
@@ -38,7 +38,8 @@ struct line {
 	double in_windows, work_ns; /* in windows that ended because there were too many */
 	double unseen_ns;	    /* CPU in which it was at it, and was not counted */
 	bool roughly;
-	uint32_t bit; /* + 1; 0: it is not told apart */
+	uint32_t leader; /* index of the first that is of the same line */
+	uint32_t bit;	 /* + 1; 0: it is not told apart */
 };
 
 /* A time in which a function was not counted. */
@@ -52,6 +53,7 @@ struct fah_counts_making {
 	struct fah_profile *p;
 	struct event *events;
 	struct fah_map function_ids, line_ids; /* index + 1 */
+	struct fah_map leader_ids;	       /* of lines without their places: likewise */
 	struct function *functions;
 	struct line *lines;
 	struct gap *gaps;

@@ -78,16 +78,21 @@ static void take_pace(const struct fah_counts_making *m, struct pace *pace,
 		pace->function = canonical(m, r->function);
 	pace->starts += r->starts;
 	pace->calls += r->calls;
+	if (r->total > pace->total)
+		pace->total = r->total;
 }
 
 static int take_calls(struct fah_counts_making *m, const struct fah_rec_calls *r)
 {
 	uint32_t function = canonical(m, r->function), caller = canonical(m, r->caller);
 	struct function *f = function_of(m, function);
-	uint32_t *at = fah_map_put(&m->line_ids, fah_key_u32x4(function, caller, r->line, 0), NULL);
+	uint32_t *at =
+		fah_map_put(&m->line_ids, fah_key_u32x4(function, caller, r->line, r->place), NULL);
+	uint32_t *leader =
+		fah_map_put(&m->leader_ids, fah_key_u32x4(function, caller, r->line, 0), NULL);
 	struct line *line;
 
-	if (!f || !at)
+	if (!f || !at || !leader)
 		return FAH_ERR_NOMEM;
 	if (!*at) {
 		if (!fah_room(&m->lines, m->n_lines, &m->cap_lines, sizeof(*m->lines)))
@@ -97,30 +102,16 @@ static int take_calls(struct fah_counts_making *m, const struct fah_rec_calls *r
 						       .line = r->line,
 						       .next = f->first_line};
 		f->first_line = *at = (uint32_t)m->n_lines;
+		*leader = *leader ? *leader : *at;
+		m->lines[*at - 1].leader = *leader - 1;
 	}
 	line = &m->lines[*at - 1];
-	f->counted += r->count;
 	line->n += r->count;
 	line->now += r->count;
 	take_pace(m, &line->by_caller, &r->by_caller);
+	line->by_caller.between += r->missed;
 	take_pace(m, &line->by_other, &r->by_other);
 	return 0;
-}
-
-/* Calls so far of who paces the line: of its own function all, of another those by that function.
- */
-static uint64_t starts_of(const struct fah_counts_making *m, const struct line *line,
-			  const struct pace *pace)
-{
-	const struct function *f = pace->function ? fah_counted_function(m, pace->function) : NULL;
-	uint64_t n = 0;
-
-	if (!f || pace == &line->by_caller)
-		return f ? f->counted : 0;
-	for (uint32_t i = f->first_line; i; i = m->lines[i - 1].next)
-		if (m->lines[i - 1].caller == line->caller)
-			n += m->lines[i - 1].n;
-	return n;
 }
 
 static void gap_ends(struct fah_counts_making *m, struct function *f, uint64_t time_ns)
@@ -129,10 +120,8 @@ static void gap_ends(struct fah_counts_making *m, struct function *f, uint64_t t
 	for (uint32_t i = f->first_line; i; i = m->lines[i - 1].next) {
 		struct line *line = &m->lines[i - 1];
 
-		line->by_caller.between +=
-			starts_of(m, line, &line->by_caller) - line->by_caller.at_end;
-		line->by_other.between +=
-			starts_of(m, line, &line->by_other) - line->by_other.at_end;
+		line->by_caller.between += line->by_caller.total - line->by_caller.at_end;
+		line->by_other.between += line->by_other.total - line->by_other.at_end;
 	}
 }
 
@@ -170,8 +159,8 @@ static int window_ends(struct fah_counts_making *m, struct function *f,
 			line->work_ns += (double)work;
 		}
 		line->before = line->now = 0;
-		line->by_caller.at_end = starts_of(m, line, &line->by_caller);
-		line->by_other.at_end = starts_of(m, line, &line->by_other);
+		line->by_caller.at_end = line->by_caller.total;
+		line->by_other.at_end = line->by_other.total;
 	}
 	m->gaps[m->n_gaps++] = (struct gap){r->time_ns, UINT64_MAX, f->gaps};
 	f->gaps = (uint32_t)m->n_gaps;
@@ -262,7 +251,8 @@ static int add_up(struct fah_counts_making *m)
 		c->n += (double)line->n + line->uncounted;
 		c->roughly |= line->roughly && line->uncounted > 0;
 		if (fah_counted_function(m, line->function)->gaps)
-			c->estimated |= line->uncounted > 0 || line->unseen_ns > 0 || !line->bit;
+			c->estimated |= line->uncounted > 0 || line->unseen_ns > 0 ||
+					!m->lines[line->leader].bit;
 	}
 	return 0;
 }
@@ -272,6 +262,7 @@ static void forget(struct fah_counts_making *m)
 	m->n_functions = m->n_lines = m->n_gaps = 0;
 	fah_map_release(&m->function_ids);
 	fah_map_release(&m->line_ids);
+	fah_map_release(&m->leader_ids);
 }
 
 static int process_counts(struct fah_counts_making *m, uint32_t process)

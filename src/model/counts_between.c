@@ -27,7 +27,7 @@ static int choose_lines(struct fah_counts_making *m, uint32_t *ret_n)
 	if (!found)
 		return FAH_ERR_NOMEM;
 	for (size_t i = 0; i < m->n_lines; i++)
-		if (fah_counted_function(m, m->lines[i].function)->gaps)
+		if (m->lines[i].leader == i && fah_counted_function(m, m->lines[i].function)->gaps)
 			found[n++] = &m->lines[i];
 	if (n)
 		qsort(found, n, sizeof(struct line *), by_count);
@@ -48,8 +48,9 @@ static const struct line *line_of(const struct fah_counts_making *m, uint32_t no
 		return NULL;
 	for (uint32_t i = 0; i < UP_MAX; i++, up = nodes[up].parent) {
 		uint32_t caller = up ? m->p->canonical[nodes[up].function] : 0;
-		const uint32_t *at = fah_map_get(
-			&m->line_ids, fah_key_u32x4(function, caller, up ? nodes[up].line : 0, 0));
+		const uint32_t *at =
+			fah_map_get(&m->leader_ids,
+				    fah_key_u32x4(function, caller, up ? nodes[up].line : 0, 0));
 
 		if (at)
 			return &m->lines[*at - 1];
@@ -143,8 +144,10 @@ static void add_unseen(struct fah_counts_making *m, const struct slices *s, doub
 		for (uint32_t k = f->first_line; k; k = m->lines[k - 1].next) {
 			struct line *line = &m->lines[k - 1];
 
-			for (size_t j = 0; line->bit && j < s->n; j++)
-				if (s->seen[j] >> (line->bit - 1) & 1)
+			uint32_t bit = m->lines[line->leader].bit;
+
+			for (size_t j = 0; bit && j < s->n; j++)
+				if (s->seen[j] >> (bit - 1) & 1)
 					line->unseen_ns += s->cpu_ns[j] * uncounted[j];
 		}
 	}

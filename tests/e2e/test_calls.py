@@ -102,6 +102,7 @@ def test_exact(program, python, tmp_path):
     [
         ("callers", {"some": 40 * 60000, "others": 40 * 20000}, 0.05),
         ("alone", {"alone": 40 * 50000}, 0.05),
+        ("pairs", {"pair": 40 * 25000 * 2}, 0.05),
         ("chain", {"inner": 60 * 1500 * 20, "middle": 60 * 1500}, 0.05),
         ("phases", {"some": 20 * 80000, "others": 20 * 30000}, 0.10),
         ("tight", {"tight": 4000000}, CLOCK),

@@ -91,8 +91,8 @@ def test_on_a_terminal(program, system_python, steps):
     the report comes."""
     command = profile_command(system_python, ["steps.py"], ["--live", "1"])
     at = Terminal(command, steps, stdout=steps / "stdout")
-    at.until_match(rb"steps\.py:4(?s:.*)\r\x1b\[\d+A\x1b\[J")
-    again = re.search(rb"steps\.py:4(?s:.*?)(\r\x1b\[(\d+)A\x1b\[J)", at.text)
+    at.until_match(rb"steps\.py:6(?s:.*)\r\x1b\[\d+A\x1b\[J")
+    again = re.search(rb"steps\.py:6(?s:.*?)(\r\x1b\[(\d+)A\x1b\[J)", at.text)
     block = at.text[at.text.rindex(b"So far: the run goes on", 0, again.start(1)) : again.start(1)]
     assert int(again[2]) == block.count(b"\n") <= 23, at.text
     assert re.search(rb"\.\.\.\r\nAll of it: \S*/profile_summary.txt\r\n$", block), block
@@ -147,7 +147,7 @@ def test_a_notebook(program, system_python, tmp_path):
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
     (tmp_path / "it.ipynb").write_text(json.dumps(notebook))
     process = tool.start(profile_command(system_python, ["it.ipynb"], ["--live", "1", "-q"]), tmp_path)
-    wait_until(lambda: "(cell 1, line 4)" in summary(tmp_path), what="a summary with cells")
+    wait_until(lambda: "(cell 1, line 6)" in summary(tmp_path), what="a summary with cells")
     assert SO_FAR.match(summary(tmp_path))
     (tmp_path / "end").touch()
     result = tool.finish(process)

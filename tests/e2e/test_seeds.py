@@ -15,12 +15,14 @@ from support.run import BINARY, TARGETS, run, run_folder
 from test_notebooks import notebook
 
 HEAP = "the heap is not recorded yet"
+LOGS = "logs are kept on request only (--log-level): by default the program's collections would shift"
 MISSING = {
     # options
     "--memory": HEAP,
     "--precision": HEAP,
     # of the summary
     "heap RAM": HEAP,
+    "Check logs": LOGS,
     "Top N Functions by Memory Usage": HEAP,
     "memory in the tree": HEAP,
     # of the results
@@ -28,6 +30,7 @@ MISSING = {
     "Memory columns": HEAP,
     "a memory leak": HEAP,
     # of the run folder
+    "logs.log": LOGS,
 }
 
 # As they are typed, behind the script's name.

@@ -59,6 +59,16 @@ def alone():
         straight(100000)
 
 
+def pair(n):
+    for i in range(n):
+        leaf(leaf(i))  # pair
+
+
+def pairs():
+    for _ in range(40):
+        pair(25000)
+
+
 def chain():
     for _ in range(60):
         middle(1500)

@@ -74,10 +74,12 @@ static void golden_calls(struct fah_writer *w, uint32_t process, uint32_t callee
 		.function = callee,
 		.caller = caller,
 		.line = 41,
+		.place = 17,
 		.time_ns = 20000000,
 		.count = 70000,
-		.by_caller = {caller, 3, 69000},
-		.by_other = {callee, 1, 12},
+		.by_caller = {caller, 3, 69000, 4},
+		.missed = 5,
+		.by_other = {callee, 1, 12, 2},
 	};
 
 	fah_writer_counting(w, &counting);

@@ -50,7 +50,7 @@ static void counting(struct made *m, int ms, uint32_t function, bool on, int wor
 							       .work_ns = MS(work_ms)});
 }
 
-#define NONE ((struct fah_paced_calls){0, 0, 0})
+#define NONE ((struct fah_paced_calls){0, 0, 0, 0})
 
 /* Samples of 4 ms up to there, of leaf as main and caller call it, or of main alone. */
 static void samples(struct made *m, int upto_ms, bool in_leaf)
@@ -116,15 +116,16 @@ static void by_its_caller(void **state)
 	begin(&m);
 	counting(&m, 1, m.caller, true, 1);
 	counting(&m, 1, m.leaf, true, 1);
-	calls(&m, 100, m.leaf, m.caller, 2000, (struct fah_paced_calls){m.caller, 2, 2000}, NONE);
-	calls(&m, 100, m.caller, m.main, 2, NONE, NONE);
+	calls(&m, 100, m.leaf, m.caller, 2000, (struct fah_paced_calls){m.caller, 2, 2000, 2},
+	      NONE);
 	counting(&m, 100, m.leaf, false, 50);
-	calls(&m, 2000, m.caller, m.main, 10, NONE, NONE);
+	calls(&m, 2000, m.leaf, m.caller, 0, (struct fah_paced_calls){m.caller, 0, 0, 12}, NONE);
 	counting(&m, 2000, 0, true, 1500);
-	calls(&m, 2100, m.leaf, m.caller, 1000, (struct fah_paced_calls){m.caller, 1, 1000}, NONE);
-	calls(&m, 2100, m.caller, m.main, 1, NONE, NONE);
+	calls(&m, 2100, m.leaf, m.caller, 1000, (struct fah_paced_calls){m.caller, 1, 1000, 13},
+	      NONE);
 	counting(&m, 2100, m.leaf, false, 1600);
-	calls(&m, 3000, m.caller, m.main, 7, NONE, NONE);
+	calls(&m, 3000, m.leaf, m.caller, 0, (struct fah_paced_calls){m.caller, 0, 0, 20}, NONE);
+	calls(&m, 3000, m.caller, m.main, 20, NONE, NONE);
 	samples(&m, 4000, true);
 	p = end(&m);
 	expect(p, m.leaf, m.caller, 20000, true);
@@ -140,11 +141,10 @@ static void by_another(void **state)
 
 	begin(&m);
 	counting(&m, 1, m.leaf, true, 1);
-	calls(&m, 100, m.leaf, m.main, 2000, NONE, (struct fah_paced_calls){m.other, 10, 2000});
-	calls(&m, 100, m.other, m.main, 10, NONE, NONE);
+	calls(&m, 100, m.leaf, m.main, 2000, NONE, (struct fah_paced_calls){m.other, 10, 2000, 10});
 	counting(&m, 100, m.leaf, false, 50);
-	calls(&m, 3000, m.other, m.main, 40, NONE, NONE);
-	calls(&m, 3000, m.other, m.caller, 999, NONE, NONE); /* somebody else's */
+	calls(&m, 3000, m.other, m.main, 50, NONE, NONE);
+	calls(&m, 3000, m.leaf, m.main, 0, NONE, (struct fah_paced_calls){m.other, 0, 0, 50});
 	samples(&m, 4000, true);
 	p = end(&m);
 	expect(p, m.leaf, m.main, 10000, true);
@@ -180,16 +180,51 @@ static void one_by_the_other(void **state)
 	struct made m;
 
 	begin(&m);
-	calls(&m, 100, m.leaf, m.caller, 1000, (struct fah_paced_calls){m.caller, 200, 1000}, NONE);
-	calls(&m, 100, m.caller, m.main, 200, (struct fah_paced_calls){m.main, 2, 200}, NONE);
-	calls(&m, 100, m.main, m.module, 2, NONE, NONE);
+	calls(&m, 100, m.leaf, m.caller, 1000, (struct fah_paced_calls){m.caller, 200, 1000, 200},
+	      NONE);
+	calls(&m, 100, m.caller, m.main, 200, (struct fah_paced_calls){m.main, 2, 200, 2}, NONE);
 	counting(&m, 100, m.leaf, false, 50);
 	counting(&m, 100, m.caller, false, 50);
-	calls(&m, 3000, m.main, m.module, 28, NONE, NONE);
+	calls(&m, 3000, m.leaf, m.caller, 0, (struct fah_paced_calls){m.caller, 0, 0, 200}, NONE);
+	calls(&m, 3000, m.caller, m.main, 0, (struct fah_paced_calls){m.main, 0, 0, 30}, NONE);
+	calls(&m, 3000, m.main, m.module, 30, NONE, NONE);
 	samples(&m, 4000, true);
 	p = end(&m);
 	expect(p, m.caller, m.main, 3000, true);
 	expect(p, m.leaf, m.caller, 15000, true);
+	fah_profile_free(p);
+}
+
+/* Two calls in one line: each has its own pace. */
+static void two_in_a_line(void **state)
+{
+	struct fah_profile *p;
+	struct made m;
+
+	begin(&m);
+	for (int ms = 100; ms <= 3000; ms += 2900) {
+		for (uint32_t place = 1; place <= 2; place++) {
+			struct fah_rec_calls r = {
+				.process = m.process,
+				.function = m.leaf,
+				.caller = m.caller,
+				.line = m.caller * 10 + 1,
+				.place = place,
+				.time_ns = MS(ms),
+				.count = ms == 100 ? 1000 : 0,
+				.by_caller = {m.caller, ms == 100, ms == 100 ? 1000 : 0,
+					      ms == 100 ? 1 : 5},
+			};
+
+			fah_writer_calls(m.b.w, &r);
+		}
+		if (ms == 100)
+			counting(&m, 100, m.leaf, false, 50);
+	}
+	calls(&m, 3000, m.caller, m.main, 5, NONE, NONE);
+	samples(&m, 4000, true);
+	p = end(&m);
+	expect(p, m.leaf, m.caller, 10000, true);
 	fah_profile_free(p);
 }
 
@@ -200,8 +235,10 @@ static void in_a_circle(void **state)
 	struct made m;
 
 	begin(&m);
-	calls(&m, 100, m.leaf, m.caller, 100, (struct fah_paced_calls){m.caller, 100, 100}, NONE);
-	calls(&m, 100, m.caller, m.leaf, 100, (struct fah_paced_calls){m.leaf, 100, 100}, NONE);
+	calls(&m, 100, m.leaf, m.caller, 100, (struct fah_paced_calls){m.caller, 100, 100, 100},
+	      NONE);
+	calls(&m, 100, m.caller, m.leaf, 100, (struct fah_paced_calls){m.leaf, 100, 100, 100},
+	      NONE);
 	counting(&m, 100, m.leaf, false, 50);
 	counting(&m, 100, m.caller, false, 50);
 	samples(&m, 4000, true);
@@ -218,14 +255,14 @@ static void nonsense(void **state)
 	struct made m;
 
 	begin(&m);
-	calls(&m, 100, 4000000, 3000000, UINT64_MAX, (struct fah_paced_calls){77, UINT64_MAX, 1},
-	      (struct fah_paced_calls){5000000, 3, UINT64_MAX});
+	calls(&m, 100, 4000000, 3000000, UINT64_MAX, (struct fah_paced_calls){77, UINT64_MAX, 1, 0},
+	      (struct fah_paced_calls){5000000, 3, UINT64_MAX, UINT64_MAX});
 	counting(&m, 5000000, 4000000, false, 0);
 	counting(&m, 90, m.leaf, false, 900);
 	counting(&m, 80, m.leaf, false, 5);
 	counting(&m, 70, 0, false, 1);
 	counting(&m, 95, 0, true, 2);
-	calls(&m, 60, m.leaf, m.caller, 1, (struct fah_paced_calls){m.caller, 0, 9}, NONE);
+	calls(&m, 60, m.leaf, m.caller, 1, (struct fah_paced_calls){m.caller, 0, 9, 1}, NONE);
 	samples(&m, 4000, true);
 	p = end(&m);
 	assert_non_null(p);
@@ -238,7 +275,7 @@ int main(void)
 		cmocka_unit_test(counted_exactly),  cmocka_unit_test(by_its_caller),
 		cmocka_unit_test(by_another),	    cmocka_unit_test(by_the_clock),
 		cmocka_unit_test(one_by_the_other), cmocka_unit_test(in_a_circle),
-		cmocka_unit_test(nonsense),
+		cmocka_unit_test(two_in_a_line),    cmocka_unit_test(nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
