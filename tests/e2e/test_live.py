@@ -142,7 +142,7 @@ def test_each_run_of_a_series(program, system_python, steps):
 
 
 def test_a_notebook(program, system_python, tmp_path):
-    source = STEPS.split("print", 1)[0] + "while not os.path.exists('end'):\n    first()\n"
+    source = STEPS.split("print", 1)[0] + "while not os.path.exists('end') and time.monotonic() < late:\n    first()\n"
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
     (tmp_path / "it.ipynb").write_text(json.dumps(notebook))
