@@ -182,10 +182,16 @@ static struct fah_edge *new_edge(struct fah_thread_state *t, uint64_t code, uint
 /* The same, as a record where it must be one; programs that make code without end get no more. */
 static struct fah_edge *new_edge_written(uint64_t code, uint64_t frame)
 {
+	const struct fah_counted *callee;
 	struct fah_thread_state *t;
 	struct fah_edge *e = NULL;
 	uint64_t begun;
 
+	/* libraries have more functions than any program: they take no room, and none of its share
+	 */
+	callee = fah_counted_find(code, fah_code_version(code));
+	if (callee ? !callee->inside : !is_inside(writer, code))
+		return NULL;
 	if (fah_counting.new_ns > NEW_FREE_NS + fah_counting.cpu_ns / NEW_SHARE)
 		return NULL;
 	t = fah_count_writer();

@@ -6,60 +6,80 @@
 #include "agent/pyapi.h"
 
 #define PY_START 1 /* sys.monitoring.events */
-#define TRIES 5
-#define PROBE_LEAST_NS 20u
-#define PROBE_MOST_NS 300u
+#define TRIES 5	   /* odd */
+#define PROBE_LEAST_NS 20
+#define PROBE_MOST_NS 300
 
 static const char program[] = "def probe():\n"
 			      "    pass\n"
 			      "def run():\n"
-			      "    for i in range(1000):\n"
+			      "    for i in range(500):\n"
 			      "        probe()\n";
-#define CALLS 1000
+#define CALLS 500
 
-static uint64_t shortest_run(fah_object *run)
+static int64_t time_of(fah_object *run)
 {
-	uint64_t least = UINT64_MAX;
+	uint64_t begun = fah_now_thread_cpu();
 
-	for (int i = 0; i < TRIES; i++) {
-		uint64_t begun = fah_now_thread_cpu(), took;
-		fah_object *done = fah_py.call_args(run, NULL);
-
-		took = fah_now_thread_cpu() - begun;
-		if (done)
-			fah_py.decref(done);
-		least = took < least ? took : least;
-	}
-	return least;
+	fah_py_drop(fah_py.call_args(run, NULL));
+	return (int64_t)(fah_now_thread_cpu() - begun);
 }
 
-/* What a call costs that is told: with it, and without. False: it is not told as it should be. */
+/* The middle one, of few: what disturbs a run is longer than it, or comes once. */
+static int64_t middle(int64_t *values, int n)
+{
+	for (int i = 1; i < n; i++)
+		for (int k = i; k && values[k - 1] > values[k]; k--) {
+			int64_t larger = values[k - 1];
+
+			values[k - 1] = values[k];
+			values[k] = larger;
+		}
+	return values[n / 2];
+}
+
+/* With calls told and without, in turns: what it adds. False: they are not told as they should be.
+ */
+static bool measure_run(fah_object *run)
+{
+	int64_t added[TRIES], probe;
+
+	for (int i = 0; i < TRIES; i++) {
+		fah_counting.measured_off = false;
+		fah_py_drop(fah_py.call_args(fah_counting.restart, NULL));
+		time_of(run); /* instructions are made anew */
+		fah_counting.n_told = 0;
+		added[i] = time_of(run);
+		if (fah_counting.n_told < CALLS)
+			return false;
+		fah_counting.measured_off = true;
+		time_of(run);
+		fah_counting.n_told = 0;
+		added[i] -= time_of(run);
+		if (fah_counting.n_told)
+			return false;
+	}
+	probe = middle(added, TRIES) / CALLS;
+	fah_counting.probe_ns = probe < PROBE_LEAST_NS	? PROBE_LEAST_NS
+				: probe > PROBE_MOST_NS ? PROBE_MOST_NS
+							: (uint64_t)probe;
+	return true;
+}
+
+/* What a call costs that is told. */
 static bool measure(void)
 {
-	fah_object *globals = fah_py_run(program, "<fixingahole>"), *run, *probe;
-	uint64_t told, without;
+	fah_object *globals = fah_py_run(program, "<fixingahole>"), *run;
 	bool good = false;
 
 	if (!globals)
 		return false;
 	run = fah_py.dict_get_text(globals, "run");
-	probe = fah_py.dict_get_text(globals, "probe");
-	if (run && probe) {
-		fah_counting.measuring = true;
-		told = shortest_run(run);
-		good = fah_counting.n_told >= TRIES * CALLS;
-		fah_counting.measured_off = true;
-		shortest_run(run);
-		fah_counting.n_told = 0;
-		without = shortest_run(run);
-		good &= fah_counting.n_told == 0;
-		fah_counting.measuring = fah_counting.measured_off = false;
-		fah_counting.probe_ns = told > without ? (told - without) / CALLS : 0;
-		fah_counting.probe_ns = fah_counting.probe_ns < PROBE_LEAST_NS ? PROBE_LEAST_NS
-					: fah_counting.probe_ns > PROBE_MOST_NS
-						? PROBE_MOST_NS
-						: fah_counting.probe_ns;
-	}
+	fah_counting.measuring = true;
+	if (run)
+		good = measure_run(run);
+	fah_counting.measuring = fah_counting.measured_off = false;
+	fah_counting.n_told = 0;
 	fah_py.err_clear();
 	fah_py_drop_globals(globals);
 	fah_count_table_clear();

@@ -14,6 +14,10 @@
 #include "core/err.h"
 #include "model/counting.h"
 
+#include <math.h>
+
+#define CALL_LEAST_NS 25.0
+
 static int by_time(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
@@ -197,12 +201,17 @@ static double estimate(struct fah_counts_making *m, struct line *line)
 	const struct pace *pace =
 		line->by_other.calls > line->by_caller.calls ? &line->by_other : &line->by_caller;
 	const struct function *from = fah_counted_function(m, pace->function);
+	double work;
 
 	if (pace->starts && from && from->done != AT_IT)
 		return (double)pace->calls / (double)pace->starts *
 		       ((double)pace->between + uncounted_of(m, pace->function));
 	line->roughly = true;
-	return line->work_ns > 0 ? line->in_windows / line->work_ns * line->unseen_ns : 0;
+	if (!(line->work_ns > 0))
+		return 0;
+	/* what was taken off the windows for the counting is not exact: no call takes less */
+	work = fmax(line->work_ns, line->in_windows * CALL_LEAST_NS);
+	return line->in_windows / work * line->unseen_ns;
 }
 
 /* What was not counted of a function, in all. Functions that call each other in a circle get what

@@ -13,7 +13,7 @@ from support.pythons import REPO
 from support.run import BINARY, capture_of, plain, profile, run
 
 TARGETS = REPO / "tests" / "targets" / "counts"
-CLOCK = 0.4
+CLOCK = None  # by a factor of 2.5
 
 
 def can_count(python):
@@ -116,7 +116,10 @@ def test_often(program, python, tmp_path, what, lines, allowed):
     by_line = {it[2]: it for it in found}
     for comment, n in lines.items():
         it = by_line[line_of("often.py", comment)]
-        assert abs(it[3] - n) <= allowed * n, (it, n, found)
+        if allowed is CLOCK:
+            assert n / 2.5 <= it[3] <= n * 2.5, (it, n, found)
+        else:
+            assert abs(it[3] - n) <= allowed * n, (it, n, found)
         assert it[4], "some of it must have been too much: %r" % (it,)
     assert "n_calls: ≈" in text, text
 
@@ -212,4 +215,4 @@ def test_forks(program, python, tmp_path):
     some = sum(it["n_calls"] for it in json.loads(shown.out)["calls"] if it["function"] == "some")
     assert some == 20 + 3 * 5 and found["leaf"]["estimated"], found
     true = 20 * 60000 + 3 * 5 * 40000
-    assert abs(found["leaf"]["n_calls"] - true) <= 0.4 * true, found
+    assert true / 2.5 <= found["leaf"]["n_calls"] <= true * 2.5, found
