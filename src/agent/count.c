@@ -9,6 +9,7 @@
  */
 #include "agent/count.h"
 #include "agent/count_frames.h"
+#include "agent/event_writer.h"
 #include "agent/pyapi.h"
 #include "core/sys.h"
 #include "core/time.h"
@@ -66,7 +67,7 @@ static void count_all(void)
 
 	if (others_watch())
 		return;
-	t = fah_count_writer();
+	t = fah_event_writer();
 	if (!t)
 		return;
 	for (uint32_t i = 0; (c = fah_counted_at(i)); i++)
@@ -146,7 +147,7 @@ static void no_more(struct fah_counted *c)
 	}
 	c->off = true;
 	n_off++;
-	t = fah_count_writer();
+	t = fah_event_writer();
 	if (!t)
 		return;
 	fah_count_write_edges(t, c);
@@ -160,7 +161,7 @@ static void no_more(struct fah_counted *c)
  */
 static void often(struct fah_counted *c)
 {
-	struct fah_thread_state *t = fah_count_writer();
+	struct fah_thread_state *t = fah_event_writer();
 
 	if (t) {
 		fah_count_write_edges(t, c);
@@ -295,6 +296,5 @@ void fah_count_forked(void)
 	n_off = 0;
 	fah_counting.n_told = fah_counting.new_ns = 0;
 	over = far_over = false;
-	fah_count_writer_forked();
 	fah_count_table_clear();
 }

@@ -95,8 +95,6 @@ extern struct fah_counting fah_counting;
 
 /* count_edges.c, with the GIL, in callbacks. */
 bool fah_count_setup(void); /* false: no memory */
-/* Where callbacks write, up to fah_writing_end; NULL: not now. */
-struct fah_thread_state *fah_count_writer(void);
 /* From now on calls of it (id 0: of all) are counted, or not. */
 void fah_count_write_state(struct fah_thread_state *t, uint32_t id, bool counted);
 void fah_count_tell_unknown(struct fah_thread_state *t); /* also in handlers */
@@ -104,7 +102,6 @@ void fah_count_tell_unknown(struct fah_thread_state *t); /* also in handlers */
 struct fah_edge *fah_edge_of_call(uint64_t code);
 /* Into its caller's list. What a function calls of itself says nothing of how often that is. */
 void fah_edge_list(const struct fah_counted *callee, struct fah_edge *e);
-void fah_count_writer_forked(void); /* in a fork's child */
 
 /* count.c */
 /* The callback, of PY_START: args are the code object and an offset. */

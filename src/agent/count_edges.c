@@ -4,6 +4,7 @@
  */
 #include "agent/count.h"
 #include "agent/count_frames.h"
+#include "agent/event_writer.h"
 #include "core/sys.h"
 #include "core/time.h"
 #include "core/varint.h"
@@ -23,45 +24,9 @@ static uint64_t work_ns(void)
 	return all > ours ? all - ours : 0;
 }
 
-/*
- * Records of callbacks go to a chunk of their own, which is no thread's: in this thread's own one a
- * sample may be on its way, and would be lost where it comes meanwhile.
- */
-static struct fah_thread_state *writer;
-
-static int read_directly(const struct fah_mem *mem, const struct fah_piece *pieces, int n)
-{
-	(void)mem;
-	for (int i = 0; i < n; i++)
-		memcpy(pieces[i].dst, (const void *)(uintptr_t)pieces[i].addr, pieces[i].len);
-	return n;
-}
-
-struct fah_thread_state *fah_count_writer(void)
-{
-	if (!fah_writing_begin())
-		return NULL;
-	if (atomic_load(&fah_agent.pid) == (uint32_t)FAH_SYS0(SYS_getpid) &&
-	    (fah_segment_head() || fah_segment_start() == 0) && !fah_segment_closed())
-		return writer;
-	fah_writing_end();
-	return NULL;
-}
-
-void fah_count_writer_forked(void)
-{
-	writer->chunk = NULL;
-	writer->chunk_time_ns = 0;
-}
-
 bool fah_count_setup(void)
 {
-	writer = fah_pages(sizeof(*writer));
-	if (!writer || fah_count_table_setup() < 0)
-		return false;
-	/* with the GIL a code object that runs, and all it holds, stays where it is */
-	writer->mem = (struct fah_mem){read_directly, 0};
-	return true;
+	return fah_event_writer_setup() && fah_count_table_setup() == 0;
 }
 
 void fah_count_write_state(struct fah_thread_state *t, uint32_t id, bool counted)
@@ -85,15 +50,6 @@ void fah_count_tell_unknown(struct fah_thread_state *t)
 {
 	if (atomic_exchange(&fah_counting.untold, false))
 		fah_count_write_state(t, 0, false);
-}
-
-static uint32_t id_of(struct fah_thread_state *t, uint64_t code, uint32_t version)
-{
-	/* not what the walk takes for it: code may be told twice, which the reader merges */
-	struct fah_py_frame frame = {.code = code, .ident = (uint64_t)version << 32 | 1};
-	enum fah_drop drop;
-
-	return fah_codes_id(t, &frame, &drop);
 }
 
 static bool is_inside(struct fah_thread_state *t, uint64_t code)
@@ -146,7 +102,7 @@ static struct fah_edge *new_edge(struct fah_thread_state *t, uint64_t code, uint
 	if (!callee || !callee->inside)
 		return NULL;
 	if (!callee->id) {
-		callee->id = id_of(t, code, callee->version);
+		callee->id = fah_event_code_id(t, code, callee->version);
 		if (!callee->id)
 			return NULL;
 		fah_count_tell_unknown(t);
@@ -158,7 +114,7 @@ static struct fah_edge *new_edge(struct fah_thread_state *t, uint64_t code, uint
 		if (!caller)
 			return NULL;
 		if (caller->inside && !caller->id)
-			caller->id = id_of(t, caller_code, caller->version);
+			caller->id = fah_event_code_id(t, caller_code, caller->version);
 	}
 	e = fah_edge_add(callee, frame ? fah_frame_word(frame + l->f_instr) : 0,
 			 caller ? caller->version : 0);
@@ -190,11 +146,11 @@ static struct fah_edge *new_edge_written(uint64_t code, uint64_t frame)
 	/* libraries have more functions than any program: they take no room, and none of its share
 	 */
 	callee = fah_counted_find(code, fah_code_version(code));
-	if (callee ? !callee->inside : !is_inside(writer, code))
+	if (callee ? !callee->inside : !is_inside(fah_event_reader(), code))
 		return NULL;
 	if (fah_counting.new_ns > NEW_FREE_NS + fah_counting.cpu_ns / NEW_SHARE)
 		return NULL;
-	t = fah_count_writer();
+	t = fah_event_writer();
 	if (!t)
 		return NULL;
 	begun = fah_now_thread_cpu(); /* not the time: on a busy machine that is anything */

@@ -3,10 +3,9 @@
  * costs. Once, with the GIL, before the program runs.
  */
 #include "agent/count.h"
-#include "agent/pyapi.h"
+#include "agent/monitoring.h"
 
-#define PY_START 1 /* sys.monitoring.events */
-#define TRIES 5	   /* odd */
+#define TRIES 5 /* odd */
 #define PROBE_LEAST_NS 20
 #define PROBE_MOST_NS 300
 
@@ -86,53 +85,10 @@ static bool measure(void)
 	return good;
 }
 
-/* monitoring.NAME(numbers...); a number below 0 ends them. True: it was not refused. */
-static bool call(fah_object *monitoring, const char *name, long a, long b, fah_object *last)
+static bool begin(void)
 {
-	fah_object *function = fah_py.get_attr(monitoring, name), *done = NULL;
-	fah_object *first = fah_py.long_from(a), *second = b < 0 ? last : fah_py.long_from(b);
-
-	if (function && first)
-		done = second ? fah_py.call_args(function, first, second, b < 0 ? NULL : last, NULL)
-			      : fah_py.call_args(function, first, NULL);
-	if (!done)
-		fah_py.err_clear();
-	else
-		fah_py.decref(done);
-	if (function)
-		fah_py.decref(function);
-	if (first)
-		fah_py.decref(first);
-	if (second && b >= 0)
-		fah_py.decref(second);
-	return done != NULL;
-}
-
-/* The last of those that no tool has by convention; the program's own tool takes the first. */
-static bool take_tool(fah_object *monitoring)
-{
-	fah_object *name = fah_py.str_from("fixingahole", 11);
-
-	for (fah_counting.tool = 4; name && fah_counting.tool >= 3; fah_counting.tool--)
-		if (call(monitoring, "use_tool_id", fah_counting.tool, -1, name))
-			break;
-	if (name)
-		fah_py.decref(name);
-	return name && fah_counting.tool >= 3;
-}
-
-static bool begin(fah_object *monitoring)
-{
-	static struct fah_method_def def = {"fixingahole", (void (*)(void))fah_count_call,
-					    FAH_METH_FASTCALL, NULL};
-	fah_object *function = fah_py.new_function(&def, NULL, NULL);
-
-	if (!function ||
-	    !call(monitoring, "register_callback", fah_counting.tool, PY_START, function))
-		return false;
-	fah_py.untrack(function); /* none of the program's objects */
-	fah_py.decref(function);
-	return call(monitoring, "set_events", fah_counting.tool, PY_START, NULL);
+	return fah_monitoring_listen(fah_counting.tool, FAH_PY_START, fah_count_call) &&
+	       fah_monitoring_call("set_events", fah_counting.tool, FAH_PY_START, NULL);
 }
 
 void fah_count_start(void)
@@ -141,22 +97,21 @@ void fah_count_start(void)
 
 	if (fah_agent.python_version < 0x030c0000 || !fah_count_scope_read() || !fah_count_setup())
 		return;
-	monitoring = fah_py.sys_get("monitoring");
+	monitoring = fah_monitoring();
 	if (!monitoring)
 		return;
 	fah_counting.disable = fah_py.get_attr(monitoring, "DISABLE");
 	fah_counting.restart = fah_py.get_attr(monitoring, "restart_events");
 	fah_counting.get_tool = fah_py.get_attr(monitoring, "get_tool");
-	if (!fah_counting.disable || !fah_counting.restart || !fah_counting.get_tool ||
-	    !take_tool(monitoring)) {
+	fah_counting.tool = -1;
+	if (fah_counting.disable && fah_counting.restart && fah_counting.get_tool)
+		fah_counting.tool = fah_monitoring_take_tool();
+	if (fah_counting.tool < 0) {
 		fah_py.err_clear();
 		return;
 	}
-	if (begin(monitoring) && measure()) {
+	if (begin() && measure())
 		atomic_store(&fah_counting.on, true);
-		return;
-	}
-	call(monitoring, "set_events", fah_counting.tool, 0, NULL);
-	call(monitoring, "register_callback", fah_counting.tool, PY_START, fah_py.none);
-	call(monitoring, "free_tool_id", fah_counting.tool, -1, NULL);
+	else
+		fah_monitoring_leave(fah_counting.tool);
 }

@@ -5,6 +5,7 @@
  * Python it only keeps the way open for children that are. Never prints, never fails.
  */
 #include "agent/count.h"
+#include "agent/event_writer.h"
 #include "core/sys.h"
 #include "core/time.h"
 
@@ -37,6 +38,7 @@ static void on_fork_child(void)
 	fah_segment_forked();
 	fah_codes_forget();
 	fah_native_forked();
+	fah_event_writer_forked();
 	fah_count_forked();
 	atomic_store(&fah_agent.forked, 1);
 	fah_thread_forked();

@@ -1,0 +1,27 @@
+/*
+ * monitoring.h - sys.monitoring (CPython 3.12 and later) as its users call it. With the GIL; no
+ * exception is left behind.
+ */
+#ifndef FAH_AGENT_MONITORING_H
+#define FAH_AGENT_MONITORING_H
+
+#include "agent/pyapi.h"
+
+#define FAH_PY_START 1 /* sys.monitoring.events; the others differ between versions */
+
+/* sys.monitoring itself; borrowed. NULL: there is none. */
+fah_object *fah_monitoring(void);
+/* monitoring.NAME(a, b, last): b below 0 and last NULL are left out. True: it was not refused. */
+bool fah_monitoring_call(const char *name, long a, long b, fah_object *last);
+/* The last of those that no tool has by convention (the program's own tool takes the first), or the
+ * one before. -1: both are taken. */
+long fah_monitoring_take_tool(void);
+/* 0: there is no event of that name. */
+long fah_monitoring_event(const char *name);
+/* From now on a C function gets those events (METH_FASTCALL). False: refused. */
+bool fah_monitoring_listen(long tool, long event,
+			   fah_object *(*callback)(fah_object *, fah_object *const *, long));
+/* Gives the tool back; its callbacks end. */
+void fah_monitoring_leave(long tool);
+
+#endif
