@@ -236,6 +236,8 @@ int fah_codes_setup(void);
 /* The id, or 0 where it could not be defined (the sample is dropped with *ret_drop). */
 uint32_t fah_codes_id(struct fah_thread_state *t, const struct fah_py_frame *frame,
 		      enum fah_drop *ret_drop);
+/* An id for something that is no code object, such as a function of C's. 0: no room. */
+uint32_t fah_codes_other(struct fah_thread_state *t, const char *file, const char *name);
 
 /* segment.c: room for records. */
 int fah_segment_start(void);			 /* the process's first segment */

@@ -101,6 +101,39 @@ static bool define(struct fah_thread_state *t, uint32_t id, uint64_t code, enum 
 	return write_lines(t, id, d.lines, d.n_lines);
 }
 
+/* 0: 16 million of them are taken; what is new is dropped and counted. */
+static uint32_t new_id(void)
+{
+	uint32_t id = atomic_load(&next_id);
+
+	do
+		if (id > ID_MASK)
+			return 0;
+	while (!atomic_compare_exchange_weak(&next_id, &id, id + 1));
+	return id;
+}
+
+uint32_t fah_codes_other(struct fah_thread_state *t, const char *file, const char *name)
+{
+	size_t n_file = strlen(file), n_name = strlen(name);
+	uint8_t *p = fah_record_begin(t, n_file + n_name + 7 * FAH_VARINT_MAX);
+	uint32_t id = p ? new_id() : 0;
+
+	if (!id)
+		return 0;
+	p = fah_put_varint(p, id);
+	p = fah_put_varint(p, 0); /* line */
+	p = fah_put_varint(p, 0); /* flags */
+	p = fah_put_varint(p, n_file);
+	memcpy(p, file, n_file);
+	p = fah_put_varint(p + n_file, n_name);
+	memcpy(p, name, n_name);
+	p = fah_put_varint(p + n_name, 0); /* no qualified name */
+	p = fah_put_varint(p, 0);	   /* no line table */
+	fah_record_commit(t, FAH_SEG_CODE, p);
+	return id;
+}
+
 uint32_t fah_codes_id(struct fah_thread_state *t, const struct fah_py_frame *frame,
 		      enum fah_drop *ret_drop)
 {
@@ -118,12 +151,8 @@ uint32_t fah_codes_id(struct fah_thread_state *t, const struct fah_py_frame *fra
 			return (uint32_t)found & ID_MASK;
 	}
 	*ret_drop = FAH_DROP_CODE;
-	id = atomic_load(&next_id);
-	do
-		if (id > ID_MASK)
-			return 0; /* 16 million of them: what is new is dropped and counted */
-	while (!atomic_compare_exchange_weak(&next_id, &id, id + 1));
-	if (!define(t, id, frame->code, ret_drop))
+	id = new_id();
+	if (!id || !define(t, id, frame->code, ret_drop))
 		return 0; /* whoever comes next tries anew, with another id */
 	/* where another thread took the slot meanwhile, this code is defined again next time */
 	if (empty && atomic_compare_exchange_strong(empty, &found, (key & ~(uint64_t)ID_MASK) | id))

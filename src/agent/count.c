@@ -74,7 +74,7 @@ static void count_all(void)
 		if (c->off)
 			fah_count_write_edges(t, c);
 	fah_count_write_state(t, 0, true);
-	fah_writing_end();
+	fah_event_writer_end();
 	for (uint32_t i = 0; (c = fah_counted_at(i)); i++) {
 		c->off = false;
 		c->since_on = 0;
@@ -152,7 +152,7 @@ static void no_more(struct fah_counted *c)
 		return;
 	fah_count_write_edges(t, c);
 	fah_count_write_state(t, c->id, false);
-	fah_writing_end();
+	fah_event_writer_end();
 }
 
 /*
@@ -166,7 +166,7 @@ static void often(struct fah_counted *c)
 	if (t) {
 		fah_count_write_edges(t, c);
 		fah_count_write_state(t, c->id, true);
-		fah_writing_end();
+		fah_event_writer_end();
 	}
 	for (uint32_t i = c->often ? 0 : c->first_edge; i; i = fah_edge_at(i - 1)->next)
 		fah_edge_list(c, fah_edge_at(i - 1));

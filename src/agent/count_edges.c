@@ -156,7 +156,7 @@ static struct fah_edge *new_edge_written(uint64_t code, uint64_t frame)
 	begun = fah_now_thread_cpu(); /* not the time: on a busy machine that is anything */
 	e = new_edge(t, code, frame);
 	fah_counting.new_ns += fah_now_thread_cpu() - begun;
-	fah_writing_end();
+	fah_event_writer_end();
 	return e;
 }
 

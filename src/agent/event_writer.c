@@ -5,7 +5,11 @@
 
 #include <string.h>
 
+#define WAIT_MAX 2000
+
 static struct fah_thread_state *writer;
+/* Taken: whoever ends the process may not have the GIL. */
+static _Atomic bool busy;
 
 static int read_directly(const struct fah_mem *mem, const struct fah_piece *pieces, int n)
 {
@@ -26,14 +30,27 @@ bool fah_event_writer_setup(void)
 	return true;
 }
 
+void fah_event_writer_end(void)
+{
+	atomic_store(&busy, false);
+	fah_writing_end();
+}
+
 struct fah_thread_state *fah_event_writer(void)
 {
 	if (!fah_writing_begin())
 		return NULL;
+	for (int i = 0; atomic_exchange(&busy, true); i++) {
+		if (i == WAIT_MAX) {
+			fah_writing_end();
+			return NULL;
+		}
+		FAH_SYS0(SYS_sched_yield);
+	}
 	if (atomic_load(&fah_agent.pid) == (uint32_t)FAH_SYS0(SYS_getpid) &&
 	    (fah_segment_head() || fah_segment_start() == 0) && !fah_segment_closed())
 		return writer;
-	fah_writing_end();
+	fah_event_writer_end();
 	return NULL;
 }
 
@@ -46,6 +63,7 @@ void fah_event_writer_forked(void)
 {
 	if (!writer)
 		return;
+	atomic_store(&busy, false);
 	writer->chunk = NULL;
 	writer->chunk_time_ns = 0;
 }

@@ -1,5 +1,6 @@
 /*
- * event_writer.h - records by callbacks of the interpreter, outside of handlers. With the GIL.
+ * event_writer.h - records by callbacks of the interpreter, outside of handlers. With the GIL, or
+ * at the end of the process.
  *
  * They go to a chunk of their own, which is no thread's: in a thread's own one a sample may be on
  * its way, and would be lost where it comes meanwhile.
@@ -10,8 +11,9 @@
 #include "agent/agent.h"
 
 bool fah_event_writer_setup(void); /* false: no memory */
-/* Where callbacks write, up to fah_writing_end; NULL: not now. */
+/* Where callbacks write, up to fah_event_writer_end; NULL: not now. */
 struct fah_thread_state *fah_event_writer(void);
+void fah_event_writer_end(void);
 /* The same, to read code objects by and for room for texts; nothing is written. */
 struct fah_thread_state *fah_event_reader(void);
 void fah_event_writer_forked(void); /* in a fork's child */

@@ -6,6 +6,7 @@
  */
 #include "agent/count.h"
 #include "agent/event_writer.h"
+#include "agent/exact.h"
 #include "core/sys.h"
 #include "core/time.h"
 
@@ -40,6 +41,7 @@ static void on_fork_child(void)
 	fah_native_forked();
 	fah_event_writer_forked();
 	fah_count_forked();
+	fah_exact_forked();
 	atomic_store(&fah_agent.forked, 1);
 	fah_thread_forked();
 }
@@ -72,6 +74,7 @@ void fah_record_end(void)
 	    atomic_load(&fah_agent.pid) != (uint32_t)FAH_SYS0(SYS_getpid))
 		return;
 	fah_count_end();
+	fah_exact_end();
 	if (fah_quiet())
 		fah_thread_end_all();
 	memset(&ru, 0, sizeof(ru));

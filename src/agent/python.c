@@ -7,6 +7,7 @@
  * are watched (hooks.c) it stays until their modules are there.
  */
 #include "agent/count.h"
+#include "agent/exact.h"
 #include "agent/hooks.h"
 #include "agent/python_gc.h"
 #include "core/sys.h"
@@ -210,6 +211,7 @@ static void start(void)
 	end_early();
 	atomic_store(&fah_agent.active, true);
 	fah_count_start();
+	fah_exact_start();
 	fah_thread_begin_first();
 	fah_thread_adopt_all();
 	watch_modules(true);

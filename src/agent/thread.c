@@ -5,6 +5,7 @@
  * thread; a thread-specific destructor takes it down, however the thread ends. States come from our
  * own maps and are reused.
  */
+#include "agent/exact.h"
 #include "agent/agent.h"
 #include "core/sys.h"
 
@@ -41,6 +42,7 @@ static void on_thread_end(void *unused)
 
 	(void)unused;
 	fah_exec_thread_end();
+	fah_exact_thread_end();
 	if (!fah_writing_begin()) {
 		/* whoever ends the process writes for us, and cannot ask the kernel any more */
 		if (ours && !fah_sandbox_is_on())

@@ -240,6 +240,25 @@ int fah_decode_counting(const struct fah_record *rec, struct fah_rec_counting *r
 	return done(&c);
 }
 
+int fah_decode_timed(const struct fah_record *rec, struct fah_rec_timed *ret)
+{
+	struct fah_cursor c = over(rec);
+	uint64_t by;
+
+	ret->process = get_u32(&c);
+	ret->function = get_u32(&c);
+	by = fah_get_varint(&c);
+	ret->whole = by == 0;
+	ret->caller = by > 1 && by <= UINT32_MAX ? (uint32_t)(by - 1) : 0;
+	ret->calls = fah_get_varint(&c);
+	ret->recursive = fah_get_varint(&c);
+	ret->self_ns = fah_unzigzag(fah_get_varint(&c));
+	ret->total_ns = fah_unzigzag(fah_get_varint(&c));
+	if (by > UINT32_MAX)
+		c.bad = true;
+	return done(&c);
+}
+
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret)
 {
 	struct fah_cursor c = over(rec);

@@ -83,6 +83,11 @@ enum fah_record_type {
 	/* process, time ns, function (0: all), 1: its calls are counted from now on, 0: no more;
 	 * CPU of the process so far (ns), without what counting took */
 	FAH_REC_COUNTING = 17,
+	/* process, function that was called, by whom (0: anybody, 1: nobody, else a function + 1),
+	 * calls, those of them that came while it ran already, zigzag(ns without what it called),
+	 * zigzag(ns with it): each call was told. To be added up. By anybody: the recursive ones
+	 * and the ns with what it called alone, which are not the sums of those by callers */
+	FAH_REC_TIMED = 18,
 };
 
 /* The flags that most samples have none but these of, beside the node. */

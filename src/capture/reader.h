@@ -131,6 +131,13 @@ struct fah_rec_counting {
 	uint32_t process, function, on;
 	uint64_t time_ns, work_ns; /* CPU of the process so far, without what counting took */
 };
+/* Calls that were told one by one, since the last such record. */
+struct fah_rec_timed {
+	uint32_t process, function, caller; /* caller 0: nobody */
+	bool whole; /* by anybody: only what is no sum of those by callers */
+	uint64_t calls, recursive;
+	int64_t self_ns, total_ns;
+};
 struct fah_rec_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes, lost_records, lost_bytes;
 	uint32_t wait_status;
@@ -152,6 +159,7 @@ int fah_decode_health(const struct fah_record *rec, struct fah_rec_health *ret);
 int fah_decode_iterations(const struct fah_record *rec, struct fah_rec_iterations *ret);
 int fah_decode_calls(const struct fah_record *rec, struct fah_rec_calls *ret);
 int fah_decode_counting(const struct fah_record *rec, struct fah_rec_counting *ret);
+int fah_decode_timed(const struct fah_record *rec, struct fah_rec_timed *ret);
 
 /* Blocks: open, then take one item at a time (inline, hot: 10 million samples a second and more).
  */

@@ -294,6 +294,20 @@ static int print_counting(struct fah_text *t, const struct fah_record *rec, stru
 	return err;
 }
 
+static int print_timed(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_timed r;
+	int err = fah_decode_timed(rec, &r);
+
+	if (err == 0)
+		fah_strbuf_addf(out,
+				" process=%u function=%u caller=%u whole=%d calls=%" PRIu64
+				" recursive=%" PRIu64 " self=%" PRId64 " total=%" PRId64,
+				r.process, r.function, r.caller, r.whole, r.calls, r.recursive,
+				r.self_ns, r.total_ns);
+	return err;
+}
+
 static int print_end(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
 {
 	struct fah_rec_end e;
@@ -331,6 +345,7 @@ static const struct record_type {
 	{FAH_REC_ITERATIONS, "ITERATIONS", print_iterations},
 	{FAH_REC_CALLS, "CALLS", print_calls},
 	{FAH_REC_COUNTING, "COUNTING", print_counting},
+	{FAH_REC_TIMED, "TIMED", print_timed},
 };
 
 static const struct record_type *find(unsigned type)

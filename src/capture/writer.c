@@ -578,6 +578,22 @@ void fah_writer_counting(struct fah_writer *w, const struct fah_rec_counting *c)
 	send(w, FAH_REC_COUNTING, &sb);
 }
 
+void fah_writer_timed(struct fah_writer *w, const struct fah_rec_timed *t)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!t->process || t->process > w->n_processes || !t->function)
+		return;
+	put_number(&sb, t->process);
+	put_number(&sb, t->function);
+	put_number(&sb, t->whole ? 0 : t->caller + 1ull);
+	put_number(&sb, t->calls);
+	put_number(&sb, t->recursive);
+	put_number(&sb, fah_zigzag(t->self_ns));
+	put_number(&sb, fah_zigzag(t->total_ns));
+	send(w, FAH_REC_TIMED, &sb);
+}
+
 bool fah_writer_lost(const struct fah_writer *w)
 {
 	return w->sink.loss.records || w->sink.out.len;

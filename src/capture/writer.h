@@ -109,6 +109,8 @@ struct fah_rec_calls;
 void fah_writer_calls(struct fah_writer *w, const struct fah_rec_calls *calls);
 struct fah_rec_counting;
 void fah_writer_counting(struct fah_writer *w, const struct fah_rec_counting *c);
+struct fah_rec_timed;
+void fah_writer_timed(struct fah_writer *w, const struct fah_rec_timed *t);
 
 struct fah_run_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+extern const struct fah_command fah_cmd_calls;
 extern const struct fah_command fah_cmd_export;
 extern const struct fah_command fah_cmd_flame;
 extern const struct fah_command fah_cmd_help;
@@ -16,6 +17,7 @@ extern const struct fah_command fah_cmd_tree;
 const struct fah_command *const fah_commands[] = {
 	&fah_cmd_profile,
 	&fah_cmd_record,
+	&fah_cmd_calls,
 	&fah_cmd_summarize,
 	&fah_cmd_tree,
 	&fah_cmd_flame,

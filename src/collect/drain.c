@@ -410,6 +410,27 @@ static void take_counting(struct fah_drain *d, struct fah_collected *p, struct f
 		fah_writer_counting(d->w, &c);
 }
 
+static void take_timed(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		       struct fah_cursor *cur, bool write)
+{
+	struct fah_rec_timed t = {.process = p->id};
+	uint32_t callee, line;
+	uint64_t by;
+
+	ctx->time_ns += fah_get_varint(cur);
+	callee = (uint32_t)fah_get_varint(cur);
+	by = fah_get_varint(cur);
+	t.whole = by == 0;
+	t.calls = fah_get_varint(cur);
+	t.recursive = fah_get_varint(cur);
+	t.self_ns = fah_unzigzag(fah_get_varint(cur));
+	t.total_ns = fah_unzigzag(fah_get_varint(cur));
+	if (!cur->bad && write &&
+	    fah_codes_resolve(&p->codes, d->w, callee, 0, &t.function, &line) &&
+	    (by < 2 || fah_codes_resolve(&p->codes, d->w, (uint32_t)(by - 1), 0, &t.caller, &line)))
+		fah_writer_timed(d->w, &t);
+}
+
 static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 			int type, const uint8_t *payload, uint32_t len, bool write)
 {
@@ -432,6 +453,10 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 	}
 	if (type == FAH_SEG_COUNTING) {
 		take_counting(d, p, ctx, &cur, write);
+		return;
+	}
+	if (type == FAH_SEG_TIMED) {
+		take_timed(d, p, ctx, &cur, write);
 		return;
 	}
 	if (type == FAH_SEG_LOG) {

@@ -321,6 +321,17 @@ static void set_signals(sigset_t *signals)
 }
 
 /* The part between the session's making and its removal. */
+/* The program is our child; what it starts is not. */
+static void tell_exact(const struct fah_session *s, const struct fah_run_options *opt)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "parent %d\n%s%s", (int)getpid(),
+		 opt->exact & FAH_EXACT_CHILDREN ? "children\n" : "",
+		 opt->exact & FAH_EXACT_RAW ? "raw\n" : "");
+	fah_session_tell(s, FAH_SESSION_EXACT, text);
+}
+
 static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 		  struct fah_run_result *r)
 {
@@ -343,7 +354,9 @@ static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old.child);
 	sigprocmask(SIG_BLOCK, &signals, &old.mask);
 	if (opt->count)
-		fah_session_count(s, opt->count);
+		fah_session_tell(s, FAH_SESSION_COUNT, opt->count);
+	if (opt->exact)
+		tell_exact(s, opt);
 	err = fah_program_hold(s, opt, &budget, &old, &program);
 	if (err == 0) {
 		if (opt->stop) { /* the caller's handler takes it, now that the child is there */

@@ -23,6 +23,12 @@ struct fah_run_progress {
 	pid_t pid;		 /* of the program */
 };
 
+enum fah_exact_wanted {
+	FAH_EXACT_CALLS = 1,
+	FAH_EXACT_CHILDREN = 2, /* of forks and of what they start, too */
+	FAH_EXACT_RAW = 4,	/* what telling costs is left in */
+};
+
 struct fah_run_options {
 	char *const *argv;	  /* the program and its arguments, NULL at the end */
 	const char *program;	  /* the file to run; NULL: argv[0] */
@@ -35,6 +41,7 @@ struct fah_run_options {
 	/* Calls are counted of functions in these files: lines "+folder", "-folder", "=file"; NULL:
 	 * none are. From CPython 3.12 on. */
 	const char *count;
+	uint32_t exact;	 /* enum fah_exact_wanted: each call is told and timed */
 	double duration; /* seconds after which recording ends; 0: with the program */
 	/* Recording ends when this is not 0; a handler of the caller's for SIGINT sets it. NULL:
 	 * SIGINT is the program's alone. */

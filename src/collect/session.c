@@ -156,18 +156,18 @@ int fah_session_init(struct fah_session *s)
 	return 0;
 }
 
-int fah_session_count(const struct fah_session *s, const char *scope)
+int fah_session_tell(const struct fah_session *s, const char *name, const char *text)
 {
 	char path[FAH_SESSION_PATH_MAX + 16];
-	size_t len = strlen(scope);
+	size_t len = strlen(text);
 	bool whole;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/" FAH_SESSION_COUNT, s->dir);
+	snprintf(path, sizeof(path), "%s/%s", s->dir, name);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return FAH_ERR_SYS;
-	whole = write(fd, scope, len) == (ssize_t)len;
+	whole = write(fd, text, len) == (ssize_t)len;
 	close(fd);
 	if (!whole)
 		unlink(path);
@@ -180,7 +180,8 @@ static bool is_ours(const char *name)
 	size_t n = strlen(name);
 
 	return !strcmp(name, AGENT_LINK) || !strcmp(name, FAH_SESSION_LOCK) ||
-	       !strcmp(name, FAH_SESSION_COUNT) || (n > 4 && !strcmp(name + n - 4, ".seg")) ||
+	       !strcmp(name, FAH_SESSION_COUNT) || !strcmp(name, FAH_SESSION_EXACT) ||
+	       (n > 4 && !strcmp(name + n - 4, ".seg")) ||
 	       (n > 7 && !strcmp(name + n - 7, ".unwind")) ||
 	       (n > 6 && !strcmp(name + n - 6, ".codes"));
 }

@@ -26,9 +26,10 @@ int fah_session_find(const char *name, char *ret, size_t cap);
  * program may go elsewhere. FAH_ERR_SYS with errno; ENOENT: no agent.
  */
 int fah_session_init(struct fah_session *s);
-/* What agents are to know of whose calls are counted (agent/count_scope.c). FAH_ERR_SYS: it could
- * not be written, and none are. */
-int fah_session_count(const struct fah_session *s, const char *scope);
+/* A file of that name for agents: whose calls are counted (FAH_SESSION_COUNT, agent/count_scope.c),
+ * whether all are told (FAH_SESSION_EXACT, agent/exact_start.c). FAH_ERR_SYS: it could not be
+ * written, and is not there. */
+int fah_session_tell(const struct fah_session *s, const char *name, const char *text);
 
 /*
  * The run is over: the folder gets a name that no agent knows (s->dir changes), so that children
@@ -56,6 +57,7 @@ void fah_session_expire(const char *base);
 #define FAH_SESSION_PREFIX "fixingahole-"
 #define FAH_SESSION_LOCK "lock"
 #define FAH_SESSION_COUNT "count"
+#define FAH_SESSION_EXACT "exact"
 #define FAH_SESSION_ENDED ".ended" /* behind the folder's name when its run is over */
 
 #endif

@@ -93,4 +93,27 @@ static inline int fah_arch_call_target(const uint8_t *insn, uint64_t pc, uint64_
 	return 1;
 }
 
+/* The processor's own clock; ticks at one speed on all of its cores, where it has such a one. */
+static inline uint64_t fah_arch_ticks(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+/* Whether that clock neither stops nor changes its speed. */
+static inline int fah_arch_ticks_are_steady(void)
+{
+	uint32_t a = 0x80000000u, b, c = 0, d;
+
+	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	if (a < 0x80000007u)
+		return 0;
+	a = 0x80000007u;
+	c = 0;
+	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	return d >> 8 & 1;
+}
+
 #endif

@@ -221,6 +221,11 @@ enum fah_seg_record {
 	/* time as in SAMPLE, code id (0: all), 1: its calls are counted from now on, 0: no more;
 	 * CPU of the process without what counting took (ns) */
 	FAH_SEG_COUNTING = 10,
+	/* time as in SAMPLE, code id of who was called, by whom (0: anybody; 1: nobody; else its
+	 * code id + 1), calls, those of them that came while it ran already, zigzag(ns without what
+	 * it called), zigzag(ns with it): what is new since the last such record. By anybody: of
+	 * those only the recursive ones and the ns with what it called, the rest is the sum */
+	FAH_SEG_TIMED = 11,
 };
 
 /* Plotting libraries whose show() is to return at once. */

@@ -64,6 +64,7 @@ int fah_loader_functions(struct fah_loader *l)
 
 		f->file = file ? string_at(p, file) : "<unknown>";
 		f->name = string_at(p, qualname ? qualname : name);
+		f->plain = *string_at(p, name) ? string_at(p, name) : "?";
 		plain[i] = !qualname && fah_is_python(p, i); /* a library has no source to read */
 		if (!*f->name)
 			f->name = "?";

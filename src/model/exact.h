@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,6 +53,14 @@ int fah_exact_edge(struct fah_exact *e, uint32_t caller, uint32_t callee, uint32
 void fah_exact_times_add(struct fah_exact_times *to, const struct fah_exact_times *from);
 /* All of another one on top. FAH_ERR_NOMEM: some of it may be missing. */
 int fah_exact_add(struct fah_exact *to, const struct fah_exact *from);
+
+struct fah_profile;
+#define FAH_EXACT_ALL UINT32_MAX
+/* Whether a capture has such calls; how many processes of it have (FAH_EXACT_ALL: any). */
+bool fah_exact_has(const struct fah_profile *p, uint32_t process);
+/* Those of one process (an index), or of all of them, on top. FAH_ERR_NOMEM. */
+int fah_exact_of(const struct fah_profile *p, uint32_t process, struct fah_exact *ret);
+
 /* Calls, those of them that are primitive, and the seconds of all functions, as pstats has them. */
 struct fah_exact_times fah_exact_whole(const struct fah_exact *e);
 

@@ -47,6 +47,8 @@ struct fah_profile {
 	struct fah_loop *loops;
 	size_t n_loops;
 	struct fah_call_count *calls; /* counts.h */
+	struct fah_rec_timed *timed;  /* exact_of.c */
+	size_t n_timed;
 	size_t n_calls;
 	struct fah_map call_ids; /* function, caller and line: index + 1 */
 	struct fah_meta *meta;

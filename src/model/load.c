@@ -292,6 +292,7 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 		struct fah_rec_iterations iterations;
 		struct fah_rec_calls calls;
 		struct fah_rec_counting counting;
+		struct fah_rec_timed timed;
 	} u;
 	int err;
 
@@ -354,6 +355,14 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 		if (!fah_room(&l->calls, l->n_calls, &l->cap_calls, sizeof(*l->calls)))
 			return FAH_ERR_NOMEM;
 		l->calls[l->n_calls++] = u.calls;
+		return 0;
+	case FAH_REC_TIMED:
+		err = fah_decode_timed(rec, &u.timed);
+		if (err < 0)
+			return err;
+		if (!fah_room(&l->p->timed, l->p->n_timed, &l->cap_timed, sizeof(*l->p->timed)))
+			return FAH_ERR_NOMEM;
+		l->p->timed[l->p->n_timed++] = u.timed;
 		return 0;
 	case FAH_REC_COUNTING:
 		err = fah_decode_counting(rec, &u.counting);

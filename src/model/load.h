@@ -26,7 +26,7 @@ struct fah_loader {
 	struct fah_rec_calls *calls;
 	size_t n_calls, cap_calls, cap_call_counts;
 	struct fah_rec_counting *counting;
-	size_t n_counting, cap_counting;
+	size_t n_counting, cap_counting, cap_timed;
 	struct fah_map loop_ids; /* by process and number: index + 1 */
 	struct fah_rec_end end;
 	bool has_end;

@@ -24,6 +24,7 @@ void fah_profile_free(struct fah_profile *p)
 	free(p->loops);
 	free(p->meta);
 	free(p->calls);
+	free(p->timed);
 	fah_map_release(&p->call_ids);
 	fah_kept_free(p->kept);
 	fah_arena_release(&p->arena);

@@ -20,8 +20,9 @@ struct fah_times {
 };
 
 struct fah_function {
-	const char *file; /* as the interpreter has it; never NULL */
-	const char *name; /* qualified where known */
+	const char *file;  /* as the interpreter has it; never NULL */
+	const char *name;  /* qualified where known */
+	const char *plain; /* never qualified */
 	uint32_t first_line;
 	uint32_t file_id; /* index into files[] */
 	uint32_t kind;	  /* enum fah_function_kind */

@@ -98,6 +98,29 @@ static void golden_calls(struct fah_writer *w, uint32_t process, uint32_t callee
 			   .process = process, .on = 1, .time_ns = 40000000, .work_ns = 35000000});
 }
 
+/* Two calls, one of them within the other. */
+static void golden_timed(struct fah_writer *w, uint32_t process, uint32_t callee, uint32_t caller)
+{
+	struct fah_rec_timed t = {.process = process,
+				  .function = callee,
+				  .caller = caller,
+				  .calls = 1,
+				  .self_ns = 5000,
+				  .total_ns = 9000};
+
+	fah_writer_timed(w, &t);
+	t.caller = callee;
+	t.self_ns = -20;
+	t.total_ns = 4000;
+	fah_writer_timed(w, &t);
+	t = (struct fah_rec_timed){.process = process,
+				   .function = callee,
+				   .whole = true,
+				   .recursive = 1,
+				   .total_ns = 9000};
+	fah_writer_timed(w, &t);
+}
+
 static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 {
 	struct fah_process_def def = {
@@ -153,6 +176,7 @@ static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 	fah_writer_flush(w);
 	golden_iterations(w, main_thread);
 	golden_calls(w, *ret_process, parse, run);
+	golden_timed(w, *ret_process, parse, run);
 
 	worker = fah_writer_thread(w, *ret_process, 4250, 500000000,
 				   STR("pool-\xf0\x9f\x90\x8d\n1"));

@@ -1,0 +1,156 @@
+/*
+ * exact.h - every call, its time and its caller (`calls`): the files of it.
+ *
+ * The interpreter tells of each call by calling us, with the GIL: by sys.monitoring since 3.12, as
+ * the thread's profile function before. Each thread has its own stack and table, so nothing on the
+ * hot path is shared. Times are those of the processor's clock, minus what telling costs.
+ */
+#ifndef FAH_AGENT_EXACT_H
+#define FAH_AGENT_EXACT_H
+
+#include "agent/agent.h"
+#include "agent/pyapi.h"
+
+/* A function in one thread's table. */
+struct fah_exact_called {
+	uint64_t key;	     /* its code object, or the PyMethodDef of one of C's; 0: all others */
+	uint32_t version;    /* of the code object: another may come to its place; 0: not known */
+	uint32_t id;	     /* the segment's; 0: not told yet */
+	uint32_t level;	     /* so often it runs now */
+	bool starts_threads; /* of C: a thread may have come by it */
+	bool takes_tool;     /* of C: the program may want the number of our tool */
+	bool changed;	     /* since it was written */
+	uint64_t recursive;  /* calls while it ran already, and */
+	int64_t total;	     /* ticks with what it called: since written */
+	struct fah_exact_called *next; /* of all in the table */
+};
+
+/* Calls of it by one other. 64 bytes: one line of the cache. */
+struct fah_exact_call {
+	uint64_t key;
+	struct fah_exact_called *caller, *callee;
+	uint32_t version, level;
+	uint64_t calls, recursive;
+	int64_t self, total;
+};
+_Static_assert(sizeof(struct fah_exact_call) == 64, "a line of the cache");
+
+/* A call that runs. */
+struct fah_exact_frame {
+	struct fah_exact_call *call;
+	uint64_t key;	      /* as told: the call may stand for several */
+	int64_t begun, below; /* ticks: when, and what was spent in calls of its own */
+};
+
+/* What a thread has; taken over by another when it ended. */
+struct fah_exact_thread {
+	struct fah_exact_frame *top, *frames, *end;
+	int64_t taken;		       /* ticks that telling took so far */
+	int64_t due;		       /* ticks: write what is new */
+	struct fah_exact_call **slots; /* of mask + 1 */
+	uint64_t mask, n_calls;
+	struct fah_exact_called *all; /* the last one first */
+	struct fah_exact_called **called_slots;
+	uint64_t called_mask, n_called;
+	struct fah_exact_call *calls;	 /* room: what is left of it ... */
+	struct fah_exact_called *called; /* ... likewise */
+	uint32_t calls_left, called_left;
+	struct fah_exact_block *blocks; /* of calls, to go through them */
+	struct fah_exact_called nobody, others;
+	struct fah_exact_call root;
+	_Atomic uint32_t used, writing;
+};
+
+/* Calls are handed out from these; they stay where they are. */
+#define FAH_EXACT_BLOCK 1023u
+struct fah_exact_block {
+	struct fah_exact_block *next;
+	uint32_t n, unused[13];
+	struct fah_exact_call calls[FAH_EXACT_BLOCK];
+};
+
+/* What telling costs, in ticks; measured at the start. What a call adds to its caller's time, and
+ * what to its own. */
+struct fah_exact_cost {
+	int64_t to_caller, to_callee;
+};
+
+struct fah_exacting {
+	_Atomic bool on;
+	_Atomic bool attention; /* callbacks are to look before they do anything: exact_attend */
+	bool forked;		/* the tables are the parent's */
+	bool steady;		/* the processor's clock serves */
+	bool raw;		/* what telling costs is left in */
+	bool children;		/* forks and what they start are recorded too */
+	bool measuring;
+	long tool;		      /* of sys.monitoring; -1: the profile function */
+	struct fah_exact_cost call;   /* a Python function, by Python code */
+	struct fah_exact_cost from_c; /* likewise, by code of C */
+	struct fah_exact_cost resume; /* a generator */
+	struct fah_exact_cost c_call; /* a function of C */
+	int64_t unknown;	      /* what is told and is no call of either kind */
+	int64_t second;		      /* ticks of one, about */
+	uint64_t ticks_begun, ns_begun;
+	_Atomic uint64_t bytes; /* of all tables and stacks */
+};
+extern struct fah_exacting fah_exacting;
+
+/* exact.c: events, on the hot path; with the GIL. What the interpreter calls. */
+fah_object *fah_exact_on_start(fah_object *self, fah_object *const *args, long n);
+fah_object *fah_exact_on_resume(fah_object *self, fah_object *const *args, long n);
+fah_object *fah_exact_on_return(fah_object *self, fah_object *const *args, long n);
+fah_object *fah_exact_on_call(fah_object *self, fah_object *const *args, long n);
+fah_object *fah_exact_on_c_return(fah_object *self, fah_object *const *args, long n);
+int fah_exact_on_profile(fah_object *self, const void *frame, int what, fah_object *arg);
+bool fah_exact_events_setup(void); /* false: something of the C API is missing */
+/* A call begins now; there is room for it. */
+void fah_exact_push(struct fah_exact_thread *t, struct fah_exact_call *c, uint64_t key);
+void fah_exact_end_open(struct fah_exact_thread *t); /* all calls that run end now */
+
+/* exact_table.c */
+extern _Thread_local __attribute__((
+	tls_model("initial-exec"),
+	visibility("hidden"))) struct fah_exact_thread *fah_exact_mine; /* NULL: none yet */
+struct fah_exact_thread *fah_exact_thread_new(void);			/* NULL: no memory */
+/* Met for the first time, or the one that stands for all that there is no room for. of: the
+ * function object of one of C's, else NULL. */
+struct fah_exact_call *fah_exact_call_new(struct fah_exact_thread *t,
+					  struct fah_exact_called *caller, uint64_t key,
+					  uint32_t version, fah_object *of);
+bool fah_exact_deeper(struct fah_exact_thread *t);	  /* false: no room for a further frame */
+void fah_exact_thread_end(void);			  /* by the thread itself */
+struct fah_exact_thread *fah_exact_thread_at(uint32_t i); /* NULL beyond the last */
+/* In a fork's child, with the GIL: only what runs now is kept, and begins now. */
+void fah_exact_start_anew(void);
+void fah_exact_clear(struct fah_exact_thread *t); /* all times and counts are 0 */
+
+static inline uint64_t fah_exact_slot(uint64_t a, uint64_t b)
+{
+	uint64_t x = (a >> 4) * 0x9e3779b97f4a7c15ull ^ (b >> 4) * 0xd6e8feb86659fd93ull;
+
+	return x ^ x >> 29;
+}
+
+/* exact_names.c: a function of C, as cProfile names it; in the segment. 0: not now. */
+uint32_t fah_exact_c_id(struct fah_thread_state *t, uint64_t method_def, fah_object *function);
+
+/* exact_write.c: what is new; by the thread itself, or by who ends the process. */
+void fah_exact_write(struct fah_exact_thread *t);
+void fah_exact_write_left(void); /* of threads that ended; with the GIL */
+void fah_exact_end(void);	 /* of all threads, at the end of the process */
+
+/* exact_start.c: at the start of recording, with the GIL; does nothing where it was not asked for.
+ */
+void fah_exact_start(void);
+bool fah_exact_listen(bool on); /* events come, or not. False: refused */
+void fah_exact_forked(void);	/* in a fork's child */
+bool fah_exact_attend(void);	/* with the GIL, in a callback: a fork, an end. False: do nothing */
+/* Of a program that wants our tool's number: another one, where there is one. */
+void fah_exact_move(long wanted);
+/* Before 3.12: threads that are new get our profile function too. */
+void fah_exact_other_threads(void);
+
+/* exact_measure.c: what telling costs. False: calls are not told as they should be. */
+bool fah_exact_measure(void);
+
+#endif

@@ -1,0 +1,216 @@
+/*
+ * exact_start.c - asks the interpreter to tell of each call; and what may come between: forks,
+ * other tools, threads that are new. With the GIL.
+ *
+ * Whether calls are wanted says a file beside the segments: lines of words, "children" and "raw"
+ * among them, and the pid of the collector, whose child the program is.
+ */
+#include "agent/event_writer.h"
+#include "agent/exact.h"
+#include "agent/monitoring.h"
+#include "core/arch.h"
+#include "core/sys.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#define NAME "/exact"
+#define SECOND_NS 1000000000u
+
+typedef int (*profile_fn)(fah_object *, const void *, int, fah_object *);
+
+static long all_events;
+/* Before 3.12: of the thread's state, where its profile function stands; 0: not found. */
+static size_t profile_at;
+
+/* False: nobody asked for it, or not of this process. */
+static bool wanted(void)
+{
+	char path[FAH_PATH_MAX + sizeof(NAME)], text[256];
+	size_t len = strlen(fah_agent.session);
+	const char *parent;
+	long fd, n, pid = 0;
+
+	memcpy(path, fah_agent.session, len);
+	memcpy(path + len, NAME, sizeof(NAME));
+	fd = FAH_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	n = FAH_SYS3(SYS_read, fd, text, sizeof(text) - 1);
+	FAH_SYS1(SYS_close, fd);
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	fah_exacting.children = strstr(text, "children\n") != NULL;
+	fah_exacting.raw = strstr(text, "raw\n") != NULL;
+	parent = strstr(text, "parent ");
+	for (parent = parent ? parent + 7 : ""; *parent >= '0' && *parent <= '9'; parent++)
+		pid = pid * 10 + (*parent - '0');
+	return fah_exacting.children || pid == FAH_SYS0(SYS_getppid);
+}
+
+static const struct {
+	const char *name;
+	fah_object *(*callback)(fah_object *, fah_object *const *, long);
+	bool ancillary; /* comes with CALL */
+} events[] = {
+	{"PY_START", fah_exact_on_start, false},  {"PY_RESUME", fah_exact_on_resume, false},
+	{"PY_THROW", fah_exact_on_resume, false}, {"PY_RETURN", fah_exact_on_return, false},
+	{"PY_YIELD", fah_exact_on_return, false}, {"PY_UNWIND", fah_exact_on_return, false},
+	{"CALL", fah_exact_on_call, false},	  {"C_RETURN", fah_exact_on_c_return, true},
+	{"C_RAISE", fah_exact_on_c_return, true},
+};
+#define EVENTS (sizeof(events) / sizeof(events[0]))
+
+static bool set_profile(profile_fn function)
+{
+	void (*set)(profile_fn, fah_object *) =
+		(void (*)(profile_fn, fah_object *))(uintptr_t)fah_global("PyEval_SetProfile");
+
+	if (set)
+		set(function, NULL);
+	return set != NULL;
+}
+
+bool fah_exact_listen(bool on)
+{
+	if (fah_exacting.tool < 0)
+		return set_profile(on ? fah_exact_on_profile : NULL);
+	return fah_monitoring_call("set_events", fah_exacting.tool, on ? all_events : 0, NULL);
+}
+
+/* A tool of sys.monitoring, with our callbacks; events do not come yet. */
+static bool take_tool(void)
+{
+	long event;
+
+	fah_exacting.tool = fah_monitoring_take_tool();
+	if (fah_exacting.tool < 0)
+		return false;
+	all_events = 0;
+	for (size_t i = 0; i < EVENTS; i++) {
+		event = fah_monitoring_event(events[i].name);
+		if (!event ||
+		    !fah_monitoring_listen(fah_exacting.tool, event, events[i].callback)) {
+			fah_monitoring_leave(fah_exacting.tool);
+			return false;
+		}
+		if (!events[i].ancillary)
+			all_events |= event;
+	}
+	return true;
+}
+
+void fah_exact_move(long number)
+{
+	if (fah_exacting.tool != number)
+		return;
+	/* first another one: the one that is wanted would come first again */
+	if (!take_tool())
+		fah_exacting.tool = -1;
+	fah_monitoring_leave(number);
+	if (fah_exacting.tool >= 0)
+		fah_exact_listen(true);
+	else
+		atomic_store(&fah_exacting.attention, true);
+}
+
+/* The thread's state has the function that was just set, and a mark that there is one. */
+static void find_profile(void)
+{
+	const uint8_t *state = fah_py.thread ? fah_py.thread() : NULL;
+
+	profile_at = 0;
+	for (size_t at = 16; state && at < 512 && !profile_at; at += 8)
+		if (*(const uint64_t *)(const void *)(state + at) ==
+		    (uint64_t)(uintptr_t)fah_exact_on_profile)
+			profile_at = at;
+}
+
+/* A mark beside the function says that there is one: in the state itself, or where it leads to. */
+static void mark(uint8_t *state)
+{
+	if (fah_agent.python_version < 0x030a0000)
+		*(int *)(void *)(state + profile_at - 4) = 1;
+	else if (fah_agent.python_version < 0x030b0000)
+		**(int **)(void *)(state + profile_at - 8) = 1;
+	else
+		**(uint8_t **)(void *)(state + profile_at - 8) = 255;
+}
+
+void fah_exact_other_threads(void)
+{
+	static uint8_t *(*first)(void *), *(*next)(void *);
+	uint8_t *state;
+
+	if (!first) {
+		first = (uint8_t *
+			 (*)(void *))(uintptr_t)fah_global("PyInterpreterState_ThreadHead");
+		next = (uint8_t * (*)(void *))(uintptr_t)fah_global("PyThreadState_Next");
+	}
+	if (!profile_at || !first || !next || fah_exacting.tool >= 0)
+		return;
+	for (state = first(fah_py.main_interpreter()); state; state = next(state)) {
+		uint64_t *function = (uint64_t *)(void *)(state + profile_at);
+
+		/* not one that has its own, nor one that is being made */
+		if (*function)
+			continue;
+		*function = (uint64_t)(uintptr_t)fah_exact_on_profile;
+		mark(state);
+	}
+}
+
+bool fah_exact_attend(void)
+{
+	bool closed = fah_segment_head() && fah_segment_closed();
+
+	if (atomic_load(&fah_exacting.on) && fah_exacting.forked && fah_exacting.children &&
+	    !closed) {
+		fah_exacting.forked = false;
+		atomic_store(&fah_exacting.attention, false);
+		fah_exact_start_anew();
+		return true;
+	}
+	/* nobody wants it any more */
+	if (atomic_exchange(&fah_exacting.on, false) || fah_exacting.forked) {
+		fah_exacting.forked = false;
+		fah_exact_listen(false);
+		if (fah_exacting.tool >= 0)
+			fah_monitoring_leave(fah_exacting.tool);
+	}
+	return false;
+}
+
+void fah_exact_forked(void)
+{
+	if (!atomic_load(&fah_exacting.on))
+		return;
+	fah_exacting.forked = true;
+	atomic_store(&fah_exacting.attention, true);
+}
+
+void fah_exact_start(void)
+{
+	fah_exacting.tool = -1;
+	if (!wanted() || !fah_pyapi_load() || !fah_event_writer_setup())
+		return;
+	fah_exacting.steady = fah_arch_ticks_are_steady();
+	fah_exacting.ticks_begun = fah_arch_ticks();
+	fah_exacting.ns_begun = fah_now_mono();
+	if (fah_agent.python_version >= 0x030c0000 && !take_tool())
+		return;
+	if (!fah_exact_events_setup())
+		return;
+	fah_exact_measure();
+	fah_exacting.second = SECOND_NS;
+	if (fah_exacting.steady)
+		fah_exacting.second =
+			(int64_t)((double)(fah_arch_ticks() - fah_exacting.ticks_begun) *
+				  SECOND_NS / (double)(fah_now_mono() - fah_exacting.ns_begun + 1));
+	atomic_store(&fah_exacting.on, true);
+	if (!fah_exact_listen(true))
+		atomic_store(&fah_exacting.on, false);
+	else if (fah_exacting.tool < 0)
+		find_profile();
+}
