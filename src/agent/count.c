@@ -95,7 +95,8 @@ static void count_all(void)
 static void look_at_cost(void)
 {
 	uint64_t cpu = fah_now_process_cpu(), spent = fah_counting.n_told * fah_counting.probe_ns,
-		 allowed = FREE_NS + cpu / SHARE;
+		 allowed = FREE_NS + cpu / SHARE, room = ROOM_NS + cpu / ROOM_SHARE;
+	bool met_new = fah_counting.met_new;
 
 	fah_counting.cpu_ns = cpu;
 	atomic_store_explicit(&look, false, memory_order_relaxed);
@@ -104,7 +105,11 @@ static void look_at_cost(void)
 		allowed = 0;
 	over = spent > allowed;
 	far_over = spent > allowed + (allowed ? MORE_NS + cpu / MORE_SHARE : 0);
-	if ((n_off || unknown_off) && spent + ROOM_NS + cpu / ROOM_SHARE < allowed)
+	/* a function that is new may call those that are not counted now: how often is known only
+	 * once they were, so that may cost more */
+	fah_counting.met_new = false;
+	if ((n_off || unknown_off) &&
+	    spent + room < allowed + (met_new && allowed ? MORE_NS + cpu / MORE_SHARE : 0))
 		count_all();
 }
 
@@ -234,7 +239,7 @@ fah_object *fah_count_call(fah_object *self, fah_object *const *args, long n)
 	if (!e)
 		return not_counted((uint64_t)(uintptr_t)args[0]);
 	c = fah_counted_at(e->counted);
-	if (!(fah_counting.n_told % LOOK_EVERY) ||
+	if (!(fah_counting.n_told % LOOK_EVERY) || fah_counting.met_new ||
 	    atomic_load_explicit(&look, memory_order_relaxed))
 		look_at_cost();
 	if (c->first_out)

@@ -90,6 +90,7 @@ struct fah_counting {
 	_Atomic bool untold; /* in a fork's child functions are off that no record says so of */
 	bool measuring;	     /* that, at the start ... */
 	bool measured_off;   /* ... and what it costs without */
+	bool met_new;	     /* a function began for the first time */
 };
 extern struct fah_counting fah_counting;
 

@@ -106,6 +106,7 @@ static struct fah_edge *new_edge(struct fah_thread_state *t, uint64_t code, uint
 		if (!callee->id)
 			return NULL;
 		fah_count_tell_unknown(t);
+		fah_counting.met_new = true;
 		if (!fah_counting.measuring)
 			fah_count_write_state(t, callee->id, true);
 	}
