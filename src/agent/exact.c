@@ -12,7 +12,6 @@
 #include "agent/exact.h"
 
 #include "agent/count_frames.h"
-#include "core/arch.h"
 
 #include <string.h>
 
@@ -45,11 +44,6 @@ bool fah_exact_events_setup(void)
 	return t_python && t_descriptor && (fah_exacting.tool < 0 || missing);
 }
 
-static inline int64_t ticks(void)
-{
-	return (int64_t)(fah_exacting.steady ? fah_arch_ticks() : fah_now_mono());
-}
-
 static inline struct fah_exact_call *find(const struct fah_exact_thread *t,
 					  const struct fah_exact_called *caller, uint64_t key,
 					  uint32_t version)
@@ -69,13 +63,13 @@ static __attribute__((noinline)) struct fah_exact_call *slowly(struct fah_exact_
 							       uint64_t key, uint32_t version,
 							       fah_object *of)
 {
-	int64_t begun = ticks();
+	int64_t begun = fah_exact_ticks();
 	struct fah_exact_call *c =
 		t->top + 1 == t->end && !fah_exact_deeper(t) ? NULL : find(t, caller, key, version);
 
 	if (!c && t->top + 1 < t->end)
 		c = fah_exact_call_new(t, caller, key, version, of);
-	t->taken += ticks() - begun;
+	t->taken += fah_exact_ticks() - begun;
 	return c;
 }
 
@@ -89,7 +83,7 @@ static inline void push(struct fah_exact_thread *t, struct fah_exact_call *c, ui
 	c->level++;
 	c->callee->level++;
 	t->taken += cost;
-	t->top->begun = ticks() - t->taken;
+	t->top->begun = fah_exact_ticks() - t->taken;
 }
 
 void fah_exact_push(struct fah_exact_thread *t, struct fah_exact_call *c, uint64_t key)
@@ -101,13 +95,16 @@ static inline void enter(struct fah_exact_thread *t, uint64_t key, uint32_t vers
 			 const struct fah_exact_cost *cost)
 {
 	struct fah_exact_called *caller = t->top->call->callee;
-	struct fah_exact_call *c = find(t, caller, key, version);
+	struct fah_exact_call *c = caller->last;
 
+	if (!c || c->key != key || c->version != version)
+		c = find(t, caller, key, version);
 	if (__builtin_expect(!c || t->top + 1 == t->end, 0)) {
 		c = slowly(t, caller, key, version, of);
 		if (!c)
 			return; /* its end will not be believed */
 	}
+	caller->last = c;
 	push(t, c, key, cost->to_caller);
 }
 
@@ -134,14 +131,14 @@ static inline void leave(struct fah_exact_thread *t, int64_t now)
 
 static __attribute__((noinline)) void write_now(struct fah_exact_thread *t)
 {
-	int64_t begun = ticks();
+	int64_t begun = fah_exact_ticks();
 
 	if (fah_exacting.tool < 0)
 		fah_exact_other_threads();
 	fah_exact_write(t);
 	fah_exact_write_left();
-	t->taken += ticks() - begun;
-	t->due = ticks() + fah_exacting.second;
+	t->taken += fah_exact_ticks() - begun;
+	t->due = fah_exact_ticks() + fah_exacting.second;
 }
 
 /* The newest call is another one. True: this one runs, and those above it have ended. */
@@ -161,7 +158,7 @@ static __attribute__((noinline)) bool unwind_to(struct fah_exact_thread *t, uint
 
 static inline void end(struct fah_exact_thread *t, uint64_t key, int64_t cost)
 {
-	int64_t seen = ticks(), now;
+	int64_t seen = fah_exact_ticks(), now;
 
 	t->taken += cost;
 	now = seen - t->taken;
@@ -175,7 +172,7 @@ static inline void end(struct fah_exact_thread *t, uint64_t key, int64_t cost)
 
 void fah_exact_end_open(struct fah_exact_thread *t)
 {
-	int64_t now = ticks() - t->taken;
+	int64_t now = fah_exact_ticks() - t->taken;
 
 	while (t->top > t->frames)
 		leave(t, now);
@@ -204,10 +201,14 @@ static inline uint64_t def_of(const fah_object *function, const fah_object *firs
 	return 0;
 }
 
-static inline const struct fah_exact_cost *cost_of_start(const struct fah_exact_thread *t)
+static inline const struct fah_exact_cost *cost_of_start(struct fah_exact_thread *t)
 {
-	return t->top->call->version || t->top == t->frames ? &fah_exacting.call
-							    : &fah_exacting.from_c;
+	bool told = t->told;
+
+	t->told = false;
+	if (!t->top->call->version && t->top != t->frames)
+		return &fah_exacting.from_c;
+	return told ? &fah_exacting.call : &fah_exacting.quiet;
 }
 
 static inline void start(fah_object *const *args, bool resumed)
@@ -257,6 +258,7 @@ static __attribute__((noinline)) void see_use_tool(const fah_object *first)
 		if (wanted == fah_exacting.tool)
 			fah_exact_move(wanted);
 	}
+	fah_exact_sites_stop();
 }
 
 fah_object *fah_exact_on_call(fah_object *self, fah_object *const *args, long n)
@@ -266,12 +268,15 @@ fah_object *fah_exact_on_call(fah_object *self, fah_object *const *args, long n)
 
 	(void)self;
 	/* args: code, offset, what is called, its first argument */
-	if (n < 4 || fah_py_type(args[2]) == t_python)
-		return fah_py.none;
 	t = mine();
-	def = def_of(args[2], args[3]);
-	if (!t)
+	if (!t || (n & INT16_MAX) < 4)
 		return fah_py.none;
+	if (fah_py_type(args[2]) == t_python) {
+		t->told = true;
+		return fah_exact_site(t, args);
+	}
+	t->told = false;
+	def = def_of(args[2], args[3]);
 	if (!def) {
 		t->taken += fah_exacting.unknown;
 		return fah_py.none;
@@ -285,7 +290,7 @@ fah_object *fah_exact_on_call(fah_object *self, fah_object *const *args, long n)
 fah_object *fah_exact_on_c_return(fah_object *self, fah_object *const *args, long n)
 {
 	struct fah_exact_thread *t = mine();
-	uint64_t def = n < 4 ? 0 : def_of(args[2], args[3]);
+	uint64_t def = (n & INT16_MAX) < 4 ? 0 : def_of(args[2], args[3]);
 
 	(void)self;
 	if (!t)

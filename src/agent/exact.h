@@ -10,6 +10,7 @@
 
 #include "agent/agent.h"
 #include "agent/pyapi.h"
+#include "core/arch.h"
 
 /* A function in one thread's table. */
 struct fah_exact_called {
@@ -22,6 +23,7 @@ struct fah_exact_called {
 	bool changed;	     /* since it was written */
 	uint64_t recursive;  /* calls while it ran already, and */
 	int64_t total;	     /* ticks with what it called: since written */
+	struct fah_exact_call *last;   /* that it made: loops call the same again */
 	struct fah_exact_called *next; /* of all in the table */
 };
 
@@ -47,6 +49,7 @@ struct fah_exact_thread {
 	struct fah_exact_frame *top, *frames, *end;
 	int64_t taken;		       /* ticks that telling took so far */
 	int64_t due;		       /* ticks: write what is new */
+	bool told;		       /* a call of a Python function, which begins next */
 	struct fah_exact_call **slots; /* of mask + 1 */
 	uint64_t mask, n_calls;
 	struct fah_exact_called *all; /* the last one first */
@@ -83,8 +86,10 @@ struct fah_exacting {
 	bool raw;		/* what telling costs is left in */
 	bool children;		/* forks and what they start are recorded too */
 	bool measuring;
+	bool keep_sites;	      /* while measuring: each call is told */
 	long tool;		      /* of sys.monitoring; -1: the profile function */
 	struct fah_exact_cost call;   /* a Python function, by Python code */
+	struct fah_exact_cost quiet;  /* likewise, at a place that is switched off */
 	struct fah_exact_cost from_c; /* likewise, by code of C */
 	struct fah_exact_cost resume; /* a generator */
 	struct fah_exact_cost c_call; /* a function of C */
@@ -124,6 +129,11 @@ struct fah_exact_thread *fah_exact_thread_at(uint32_t i); /* NULL beyond the las
 void fah_exact_start_anew(void);
 void fah_exact_clear(struct fah_exact_thread *t); /* all times and counts are 0 */
 
+static inline int64_t fah_exact_ticks(void)
+{
+	return (int64_t)(fah_exacting.steady ? fah_arch_ticks() : fah_now_mono());
+}
+
 static inline uint64_t fah_exact_slot(uint64_t a, uint64_t b)
 {
 	uint64_t x = (a >> 4) * 0x9e3779b97f4a7c15ull ^ (b >> 4) * 0xd6e8feb86659fd93ull;
@@ -149,6 +159,13 @@ bool fah_exact_attend(void);	/* with the GIL, in a callback: a fork, an end. Fal
 void fah_exact_move(long wanted);
 /* Before 3.12: threads that are new get our profile function too. */
 void fah_exact_other_threads(void);
+
+/* exact_sites.c: places that need not be told of. */
+bool fah_exact_sites_setup(void); /* false: all are */
+/* A Python function is called, as the CALL event's arguments say: what to return for it. */
+fah_object *fah_exact_site(struct fah_exact_thread *t, fah_object *const *args);
+void fah_exact_sites_again(void); /* all are told again */
+void fah_exact_sites_stop(void);  /* and from now on; another tool comes */
 
 /* exact_measure.c: what telling costs. False: calls are not told as they should be. */
 bool fah_exact_measure(void);

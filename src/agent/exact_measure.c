@@ -8,9 +8,6 @@
  */
 #include "agent/exact.h"
 
-#include "agent/monitoring.h"
-#include "core/arch.h"
-
 #define TRIES 5 /* odd */
 #define CALLS 600
 
@@ -34,11 +31,6 @@ static const char program[] = "def probe(x):\n"
 			      "    for i in range(600):\n"
 			      "        builtin(i)\n";
 
-static int64_t now(void)
-{
-	return (int64_t)(fah_exacting.steady ? fah_arch_ticks() : fah_now_mono());
-}
-
 static fah_object *nothing(fah_object *self, fah_object *arg)
 {
 	(void)self;
@@ -49,10 +41,10 @@ static fah_object *nothing(fah_object *self, fah_object *arg)
 
 static int64_t time_of(fah_object *run)
 {
-	int64_t begun = now();
+	int64_t begun = fah_exact_ticks();
 
 	fah_py_drop(fah_py.call_args(run, NULL));
-	return now() - begun;
+	return fah_exact_ticks() - begun;
 }
 
 static int64_t middle(int64_t *values, int n)
@@ -124,18 +116,20 @@ static bool measure(fah_object *globals, const char *name, bool c, int64_t witho
 }
 
 /* The costs as they are from now on. */
-static void settle(struct fah_exact_cost call, struct fah_exact_cost from_c,
-		   struct fah_exact_cost resume, struct fah_exact_cost c_call)
+static void settle(struct fah_exact_cost call, struct fah_exact_cost quiet,
+		   struct fah_exact_cost from_c, struct fah_exact_cost resume,
+		   struct fah_exact_cost c_call)
 {
-	struct fah_exact_cost *starts[] = {&call, &from_c, &resume};
+	struct fah_exact_cost *starts[] = {&call, &quiet, &from_c, &resume};
 
 	/* where it ends nobody knows how it began */
-	for (int i = 1; i < 3; i++) {
+	for (int i = 1; i < 4; i++) {
 		starts[i]->to_caller += starts[i]->to_callee - call.to_callee;
 		if (starts[i]->to_caller < 0)
 			starts[i]->to_caller = 0;
 	}
 	fah_exacting.call = call;
+	fah_exacting.quiet = quiet;
 	fah_exacting.from_c = from_c;
 	fah_exacting.resume = resume;
 	fah_exacting.c_call = c_call;
@@ -148,7 +142,7 @@ bool fah_exact_measure(void)
 					    NULL};
 	fah_object *globals = fah_py_run(program, "<fixingahole>");
 	fah_object *function = fah_py.new_function(&def, NULL, NULL), *run = NULL;
-	struct fah_exact_cost call, from_c, resume, c_call;
+	struct fah_exact_cost call, quiet, from_c, resume, c_call;
 	int64_t without = INT64_MAX;
 	bool good = globals && function;
 
@@ -161,12 +155,15 @@ bool fah_exact_measure(void)
 
 		without = took < without ? took : without;
 	}
-	good = good && measure(globals, "call", false, without, &call) &&
+	fah_exacting.keep_sites = true;
+	good = good && measure(globals, "call", false, without, &call);
+	fah_exacting.keep_sites = false;
+	good = good && measure(globals, "call", false, without, &quiet) &&
 	       measure(globals, "from_c", false, without, &from_c) &&
 	       measure(globals, "resume", false, without, &resume) &&
 	       measure(globals, "c_call", true, without, &c_call);
 	if (good && !fah_exacting.raw)
-		settle(call, from_c, resume, c_call);
+		settle(call, quiet, from_c, resume, c_call);
 	fah_exacting.measuring = false;
 	fah_py.err_clear();
 	fah_py_drop(function);

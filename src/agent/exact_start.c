@@ -51,7 +51,7 @@ static bool wanted(void)
 
 static const struct {
 	const char *name;
-	fah_object *(*callback)(fah_object *, fah_object *const *, long);
+	fah_monitoring_fn *callback;
 	bool ancillary; /* comes with CALL */
 } events[] = {
 	{"PY_START", fah_exact_on_start, false},  {"PY_RESUME", fah_exact_on_resume, false},
@@ -91,7 +91,7 @@ static bool take_tool(void)
 	for (size_t i = 0; i < EVENTS; i++) {
 		event = fah_monitoring_event(events[i].name);
 		if (!event ||
-		    !fah_monitoring_listen(fah_exacting.tool, event, events[i].callback)) {
+		    !fah_monitoring_listen_directly(fah_exacting.tool, event, events[i].callback)) {
 			fah_monitoring_leave(fah_exacting.tool);
 			return false;
 		}
@@ -202,6 +202,8 @@ void fah_exact_start(void)
 		return;
 	if (!fah_exact_events_setup())
 		return;
+	if (fah_exacting.tool >= 0)
+		fah_exact_sites_setup();
 	fah_exact_measure();
 	fah_exacting.second = SECOND_NS;
 	if (fah_exacting.steady)

@@ -1,6 +1,8 @@
 /* monitoring.c - see monitoring.h. */
 #include "agent/monitoring.h"
 
+#include "agent/agent.h"
+
 #include <string.h>
 
 #define EVENTS_MAX 20
@@ -54,14 +56,26 @@ long fah_monitoring_event(const char *name)
 	return value > 0 ? value : 0;
 }
 
-bool fah_monitoring_listen(long tool, long event,
-			   fah_object *(*callback)(fah_object *, fah_object *const *, long))
+/* Takes the function. */
+static bool give(long tool, long event, fah_object *function)
+{
+	bool done;
+
+	if (!function) {
+		fah_py.err_clear();
+		return false;
+	}
+	done = fah_monitoring_call("register_callback", tool, event, function);
+	fah_py.decref(function);
+	return done;
+}
+
+bool fah_monitoring_listen(long tool, long event, fah_monitoring_fn *callback)
 {
 	/* a function holds its definition for good */
 	static struct fah_method_def defs[CALLBACKS_MAX];
 	struct fah_method_def *def = defs;
 	fah_object *function;
-	bool done;
 
 	while (def < defs + CALLBACKS_MAX && def->name && def->function != (void (*)(void))callback)
 		def++;
@@ -70,14 +84,50 @@ bool fah_monitoring_listen(long tool, long event,
 	*def = (struct fah_method_def){"fixingahole", (void (*)(void))callback, FAH_METH_FASTCALL,
 				       NULL};
 	function = fah_py.new_function(def, NULL, NULL);
-	if (!function) {
-		fah_py.err_clear();
-		return false;
-	}
-	done = fah_monitoring_call("register_callback", tool, event, function);
-	fah_py.untrack(function); /* none of the program's objects */
-	fah_py.decref(function);
-	return done;
+	if (function)
+		fah_py.untrack(function); /* none of the program's objects */
+	return give(tool, event, function);
+}
+
+/* PyMemberDef, stable ABI */
+struct member {
+	const char *name;
+	int type;
+	ptrdiff_t offset;
+	int flags;
+	const char *doc;
+};
+#define MEMBER_SSIZE 19 /* Py_T_PYSSIZET */
+#define MEMBER_READONLY 1
+#define SLOT_CALL 50 /* Py_tp_call */
+#define SLOT_MEMBERS 72
+#define HAS_VECTORCALL (1u << 11)
+#define HAS_VERSION (1u << 18) /* Py_TPFLAGS_DEFAULT */
+#define CALLBACK_AT 16	       /* behind the object's head */
+
+static fah_object *direct_type(void)
+{
+	static struct member members[] = {
+		{"__vectorcalloffset__", MEMBER_SSIZE, CALLBACK_AT, MEMBER_READONLY, NULL}, {0}};
+	static struct fah_type_slot slots[] = {{SLOT_CALL, NULL}, {SLOT_MEMBERS, members}, {0}};
+	static struct fah_type_spec spec = {"fixingahole.callback", CALLBACK_AT + 8, 0,
+					    HAS_VECTORCALL | HAS_VERSION, slots};
+	static fah_object *type;
+
+	slots[0].function = fah_global("PyVectorcall_Call");
+	if (!type && slots[0].function)
+		type = fah_py.type_from(&spec);
+	return type;
+}
+
+bool fah_monitoring_listen_directly(long tool, long event, fah_monitoring_fn *callback)
+{
+	fah_object *type = direct_type(), *o = type ? fah_py.call(type, NULL) : NULL;
+
+	if (!o)
+		return fah_monitoring_listen(tool, event, callback);
+	*(fah_monitoring_fn **)(void *)((char *)o + CALLBACK_AT) = callback;
+	return give(tool, event, o);
 }
 
 void fah_monitoring_leave(long tool)

@@ -18,9 +18,12 @@ bool fah_monitoring_call(const char *name, long a, long b, fah_object *last);
 long fah_monitoring_take_tool(void);
 /* 0: there is no event of that name. */
 long fah_monitoring_event(const char *name);
-/* From now on a C function gets those events (METH_FASTCALL). False: refused. */
-bool fah_monitoring_listen(long tool, long event,
-			   fah_object *(*callback)(fah_object *, fah_object *const *, long));
+/* From now on a C function gets those events, by the arguments of METH_FASTCALL. False: refused. */
+typedef fah_object *fah_monitoring_fn(fah_object *self, fah_object *const *args, long n);
+bool fah_monitoring_listen(long tool, long event, fah_monitoring_fn *callback);
+/* The same without the interpreter's own function in between, which takes 4 ns, but with a type of
+ * ours in the program; n may have the top bit set. */
+bool fah_monitoring_listen_directly(long tool, long event, fah_monitoring_fn *callback);
 /* Gives the tool back; its callbacks end. */
 void fah_monitoring_leave(long tool);
 

@@ -8,6 +8,7 @@
 #ifndef FAH_CPYTHON_CPYTHON_H
 #define FAH_CPYTHON_CPYTHON_H
 
+#include "core/varint.h"
 #include "core/load.h"
 
 #include <stdbool.h>
@@ -162,6 +163,19 @@ struct fah_py_position {
  */
 int fah_py_position(enum fah_py_lines kind, const uint8_t *table, size_t len, int32_t firstlineno,
 		    uint32_t instr, struct fah_py_position *ret);
+
+/* All places of a table of 3.11 or later, one after the other: instructions from..to (byte offsets)
+ * stand there. 1, 0: no more, FAH_ERR_FORMAT. */
+struct fah_py_places {
+	struct fah_cursor c;
+	int64_t line;
+	uint64_t from, to;
+};
+#define FAH_PY_PLACES(table, len, firstlineno) \
+	{ \
+		{(table), (table) + (len), false}, (firstlineno), 0, 0 \
+	}
+int fah_py_places_next(struct fah_py_places *p, struct fah_py_position *ret);
 
 /* The GIL's holder (a thread state, 0: free), and whether tstate's interpreter is collecting. */
 int fah_py_gil_holder(const struct fah_mem *mem, const struct fah_py_layout *layout,

@@ -82,57 +82,69 @@ static int64_t get_svarint6(struct fah_cursor *c)
  * 3.11+: entries of a head byte (1 | code in 4 bits | units of code - 1 in 3 bits) and what the
  * code says: short columns, one line with columns, long, no columns, nothing.
  */
+int fah_py_places_next(struct fah_py_places *p, struct fah_py_position *ret)
+{
+	struct fah_cursor *c = &p->c;
+	int64_t end_line, column = -1, end_column = -1;
+	const uint8_t *columns;
+	unsigned code;
+	uint8_t head;
+
+	if (c->p >= c->end)
+		return 0;
+	head = *c->p++;
+	code = head >> 3 & 15;
+	if ((head & 0x80) == 0)
+		return FAH_ERR_FORMAT;
+	p->from = p->to;
+	p->to += ((head & 7) + 1u) * 2;
+	end_line = p->line;
+	if (code == 14) {
+		p->line += get_svarint6(c);
+		end_line = p->line + get_varint6(c);
+		column = (int64_t)get_varint6(c) - 1;
+		end_column = (int64_t)get_varint6(c) - 1;
+	} else if (code == 13) {
+		p->line += get_svarint6(c);
+		end_line = p->line;
+	} else if (code >= 10 && code <= 12) {
+		p->line += code - 10;
+		end_line = p->line;
+		columns = fah_get_bytes(c, 2);
+		if (columns != NULL) {
+			column = columns[0];
+			end_column = columns[1];
+		}
+	} else if (code < 10) {
+		columns = fah_get_bytes(c, 1);
+		if (columns != NULL) {
+			column = (int64_t)code << 3 | columns[0] >> 4;
+			end_column = column + (columns[0] & 15);
+		}
+	}
+	if (c->bad || p->line < -LINE_MAX || p->line > LINE_MAX || end_line > LINE_MAX)
+		return FAH_ERR_FORMAT;
+	set_line(0, ret);
+	if (code == 15)
+		return 1;
+	ret->line = p->line > 0 ? (int32_t)p->line : 0;
+	ret->end_line = end_line > 0 ? (int32_t)end_line : 0;
+	ret->column = (int32_t)column;
+	ret->end_column = (int32_t)end_column;
+	return 1;
+}
+
 static int position_311(const uint8_t *table, size_t len, int64_t line, uint32_t instr,
 			struct fah_py_position *ret)
 {
-	struct fah_cursor c = {table, table + len, false};
-	uint64_t end = 0;
+	struct fah_py_places places = FAH_PY_PLACES(table, len, line);
+	struct fah_py_position found;
+	int got;
 
-	while (c.p < c.end) {
-		uint8_t head = *c.p++;
-		unsigned code = head >> 3 & 15;
-		int64_t end_line, column = -1, end_column = -1;
-
-		if ((head & 0x80) == 0)
-			return FAH_ERR_FORMAT;
-		end += ((head & 7) + 1u) * 2;
-		end_line = line;
-		if (code == 14) {
-			line += get_svarint6(&c);
-			end_line = line + get_varint6(&c);
-			column = (int64_t)get_varint6(&c) - 1;
-			end_column = (int64_t)get_varint6(&c) - 1;
-		} else if (code == 13) {
-			line += get_svarint6(&c);
-			end_line = line;
-		} else if (code >= 10 && code <= 12) {
-			const uint8_t *columns;
-
-			line += code - 10;
-			end_line = line;
-			columns = fah_get_bytes(&c, 2);
-			if (columns != NULL) {
-				column = columns[0];
-				end_column = columns[1];
-			}
-		} else if (code < 10) {
-			const uint8_t *columns = fah_get_bytes(&c, 1);
-
-			if (columns != NULL) {
-				column = (int64_t)code << 3 | columns[0] >> 4;
-				end_column = column + (columns[0] & 15);
-			}
-		}
-		if (c.bad || line < -LINE_MAX || line > LINE_MAX || end_line > LINE_MAX)
-			return FAH_ERR_FORMAT;
-		if (instr >= end)
+	while ((got = fah_py_places_next(&places, &found)) > 0) {
+		if (instr >= places.to)
 			continue;
-		if (code == 15)
-			return set_line(0, ret);
-		ret->line = line > 0 ? (int32_t)line : 0;
-		ret->end_line = end_line > 0 ? (int32_t)end_line : 0;
-		ret->column = (int32_t)column;
-		ret->end_column = (int32_t)end_column;
+		*ret = found;
 		return 0;
 	}
 	return FAH_ERR_FORMAT;
