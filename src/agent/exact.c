@@ -20,6 +20,7 @@
 /* Objects of C's functions, the same since 3.8. */
 #define FUNCTION_DEF 16	  /* PyCFunctionObject.m_ml */
 #define DESCRIPTOR_DEF 40 /* PyMethodDescrObject.d_method */
+#define RESUMED 0x2a0	  /* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
 #define FRAME_INNER 24	  /* PyFrameObject.f_frame of 3.11 */
 
 /* What a profile function is told. */
@@ -313,9 +314,16 @@ static inline uint64_t code_of(const void *frame)
 		       : fah_frame_code(fah_frame_word(at + FRAME_INNER));
 }
 
+/* Generators and coroutines: they begin when they are resumed for the first time. */
+static inline bool is_resumed(uint64_t code)
+{
+	return *(const uint32_t *)(uintptr_t)(code + fah_agent.layout.co_flags) & RESUMED;
+}
+
 int fah_exact_on_profile(fah_object *self, const void *frame, int what, fah_object *arg)
 {
 	struct fah_exact_thread *t = mine();
+	uint64_t code;
 	bool starts;
 
 	(void)self;
@@ -323,7 +331,9 @@ int fah_exact_on_profile(fah_object *self, const void *frame, int what, fah_obje
 		return 0;
 	switch (what) {
 	case WHAT_CALL:
-		enter(t, code_of(frame), 1u << 31, NULL, cost_of_start(t));
+		code = code_of(frame);
+		enter(t, code, 1u << 31, NULL,
+		      is_resumed(code) ? &fah_exacting.resume : cost_of_start(t));
 		break;
 	case WHAT_RETURN:
 		end(t, code_of(frame), fah_exacting.call.to_callee);

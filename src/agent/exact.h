@@ -86,7 +86,6 @@ struct fah_exacting {
 	bool raw;		/* what telling costs is left in */
 	bool children;		/* forks and what they start are recorded too */
 	bool measuring;
-	bool keep_sites;	      /* while measuring: each call is told */
 	long tool;		      /* of sys.monitoring; -1: the profile function */
 	struct fah_exact_cost call;   /* a Python function, by Python code */
 	struct fah_exact_cost quiet;  /* likewise, at a place that is switched off */

@@ -11,12 +11,20 @@
 #define TRIES 5 /* odd */
 #define CALLS 600
 
+/* What is told of is methods for the most part: a function's name is not (exact_sites.c). */
 static const char program[] = "def probe(x):\n"
 			      "    pass\n"
+			      "class Probe:\n"
+			      "    def method(self, x):\n"
+			      "        pass\n"
 			      "def nothing():\n"
 			      "    for i in range(600):\n"
 			      "        i\n"
 			      "def call():\n"
+			      "    p = Probe()\n"
+			      "    for i in range(600):\n"
+			      "        p.method(i)\n"
+			      "def quiet():\n"
 			      "    for i in range(600):\n"
 			      "        probe(i)\n"
 			      "def from_c():\n"
@@ -29,7 +37,10 @@ static const char program[] = "def probe(x):\n"
 			      "        i\n"
 			      "def c_call():\n"
 			      "    for i in range(600):\n"
-			      "        builtin(i)\n";
+			      "        builtin(i)\n"
+			      "def type_call():\n"
+			      "    for i in range(600):\n"
+			      "        int(i)\n";
 
 static fah_object *nothing(fah_object *self, fah_object *arg)
 {
@@ -75,15 +86,18 @@ static int64_t self_of(const struct fah_exact_thread *t, bool c, uint64_t *ret_c
 	return self;
 }
 
-/* One loop. without: what a turn takes that calls nothing. False: it is not told as it should be.
- */
-static bool measure(fah_object *globals, const char *name, bool c, int64_t without,
-		    struct fah_exact_cost *ret)
+struct timed {
+	int64_t added, plain; /* ticks of a turn: by being told, and without */
+	int64_t inside;	      /* of the call itself, as it was told; with being told */
+	uint64_t calls;	      /* of the last run */
+};
+
+/* One loop, with events and without, in turns. c: the call is one of C's. False: refused. */
+static bool measure_loop(fah_object *globals, const char *name, bool c, struct timed *ret)
 {
 	fah_object *run = fah_py.dict_get_text(globals, name);
-	int64_t added[TRIES], inside[TRIES], plain[TRIES], all, own, bare;
+	int64_t added[TRIES], inside[TRIES], plain[TRIES];
 	struct fah_exact_thread *t = fah_exact_mine;
-	uint64_t calls;
 
 	if (!run || !t)
 		return false;
@@ -93,9 +107,7 @@ static bool measure(fah_object *globals, const char *name, bool c, int64_t witho
 		time_of(run); /* instructions are made anew */
 		fah_exact_clear(t);
 		added[i] = time_of(run);
-		inside[i] = self_of(t, c, &calls) / CALLS;
-		if (calls < CALLS)
-			return false;
+		inside[i] = self_of(t, c, &ret->calls);
 		if (!fah_exact_listen(false))
 			return false;
 		time_of(run);
@@ -103,15 +115,28 @@ static bool measure(fah_object *globals, const char *name, bool c, int64_t witho
 		plain[i] = time_of(run);
 		added[i] -= plain[i];
 	}
-	all = middle(added, TRIES) / CALLS;
-	own = middle(inside, TRIES);
+	ret->added = middle(added, TRIES) / CALLS;
+	ret->plain = middle(plain, TRIES) / CALLS;
+	ret->inside = middle(inside, TRIES) / CALLS;
+	return true;
+}
+
+/* without: what a turn takes that calls nothing. False: it is not told as it should be. */
+static bool measure(fah_object *globals, const char *name, bool c, int64_t without,
+		    struct fah_exact_cost *ret)
+{
+	struct timed t;
+	int64_t own, bare;
+
+	if (!measure_loop(globals, name, c, &t) || t.calls < CALLS)
+		return false;
 	/* of what a call takes without being told, a third is the called function's */
-	bare = (middle(plain, TRIES) / CALLS - without) / 3;
-	own -= bare > 0 ? bare : 0;
+	bare = (t.plain - without) / 3;
+	own = t.inside - (bare > 0 ? bare : 0);
 	if (own < 0)
 		own = 0;
-	ret->to_callee = own < all ? own : all > 0 ? all : 0;
-	ret->to_caller = all > ret->to_callee ? all - ret->to_callee : 0;
+	ret->to_callee = own < t.added ? own : t.added > 0 ? t.added : 0;
+	ret->to_caller = t.added > ret->to_callee ? t.added - ret->to_callee : 0;
 	return true;
 }
 
@@ -133,7 +158,6 @@ static void settle(struct fah_exact_cost call, struct fah_exact_cost quiet,
 	fah_exacting.from_c = from_c;
 	fah_exacting.resume = resume;
 	fah_exacting.c_call = c_call;
-	fah_exacting.unknown = (c_call.to_caller + c_call.to_callee) / 3;
 }
 
 bool fah_exact_measure(void)
@@ -143,6 +167,7 @@ bool fah_exact_measure(void)
 	fah_object *globals = fah_py_run(program, "<fixingahole>");
 	fah_object *function = fah_py.new_function(&def, NULL, NULL), *run = NULL;
 	struct fah_exact_cost call, quiet, from_c, resume, c_call;
+	struct timed type_call = {0};
 	int64_t without = INT64_MAX;
 	bool good = globals && function;
 
@@ -155,15 +180,17 @@ bool fah_exact_measure(void)
 
 		without = took < without ? took : without;
 	}
-	fah_exacting.keep_sites = true;
-	good = good && measure(globals, "call", false, without, &call);
-	fah_exacting.keep_sites = false;
-	good = good && measure(globals, "call", false, without, &quiet) &&
+	good = good && measure(globals, "call", false, without, &call) &&
+	       measure(globals, "quiet", false, without, &quiet) &&
 	       measure(globals, "from_c", false, without, &from_c) &&
 	       measure(globals, "resume", false, without, &resume) &&
-	       measure(globals, "c_call", true, without, &c_call);
-	if (good && !fah_exacting.raw)
+	       measure(globals, "c_call", true, without, &c_call) &&
+	       measure_loop(globals, "type_call", true, &type_call);
+	if (good && !fah_exacting.raw) {
 		settle(call, quiet, from_c, resume, c_call);
+		/* told twice: when it begins and when it ends */
+		fah_exacting.unknown = type_call.added > 0 ? type_call.added / 2 : 0;
+	}
 	fah_exacting.measuring = false;
 	fah_py.err_clear();
 	fah_py_drop(function);

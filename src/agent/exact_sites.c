@@ -234,7 +234,7 @@ fah_object *fah_exact_site(struct fah_exact_thread *t, fah_object *const *args)
 	int64_t begun;
 	bool go;
 
-	if (!sites.on || fah_exacting.keep_sites)
+	if (!sites.on)
 		return fah_py.none;
 	kept = &sites.kept[(key ^ key >> 20) * 0x9e3779b97f4a7c15ull >> 48 & (KEPT - 1)];
 	if (*kept == key)

@@ -204,8 +204,8 @@ void fah_exact_start(void)
 		return;
 	if (fah_exacting.tool >= 0)
 		fah_exact_sites_setup();
+	fah_exacting.second = SECOND_NS; /* or so, until it is known better */
 	fah_exact_measure();
-	fah_exacting.second = SECOND_NS;
 	if (fah_exacting.steady)
 		fah_exacting.second =
 			(int64_t)((double)(fah_arch_ticks() - fah_exacting.ticks_begun) *

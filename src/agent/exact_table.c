@@ -100,7 +100,8 @@ struct fah_exact_thread *fah_exact_thread_new(void)
 		return NULL;
 	empty(t);
 	t->taken = 0;
-	t->due = 0;
+	t->told = false;
+	t->due = fah_exacting.measuring ? INT64_MAX : fah_exact_ticks() + fah_exacting.second;
 	fah_exact_mine = t;
 	return t;
 }
