@@ -115,27 +115,32 @@ void fah_exact_move(long number)
 		atomic_store(&fah_exacting.attention, true);
 }
 
-/* The thread's state has the function that was just set, and a mark that there is one. */
+/* A mark before the function says that there is one: in the state itself, or where that leads to.
+ * What it is set to where there is one. */
+static uint8_t *mark_of(uint8_t *state)
+{
+	uint8_t *before = state + profile_at - 8;
+
+	return fah_agent.python_version < 0x030a0000 ? before : *(uint8_t **)(void *)before;
+}
+
+static uint8_t mark_set(void)
+{
+	return fah_agent.python_version < 0x030b0000 ? 1 : 255;
+}
+
+/* The thread's state has the function that was just set. */
 static void find_profile(void)
 {
-	const uint8_t *state = fah_py.thread ? fah_py.thread() : NULL;
+	uint8_t *state = fah_py.thread ? fah_py.thread() : NULL;
 
 	profile_at = 0;
 	for (size_t at = 16; state && at < 512 && !profile_at; at += 8)
 		if (*(const uint64_t *)(const void *)(state + at) ==
 		    (uint64_t)(uintptr_t)fah_exact_on_profile)
 			profile_at = at;
-}
-
-/* A mark beside the function says that there is one: in the state itself, or where it leads to. */
-static void mark(uint8_t *state)
-{
-	if (fah_agent.python_version < 0x030a0000)
-		*(int *)(void *)(state + profile_at - 4) = 1;
-	else if (fah_agent.python_version < 0x030b0000)
-		**(int **)(void *)(state + profile_at - 8) = 1;
-	else
-		**(uint8_t **)(void *)(state + profile_at - 8) = 255;
+	if (profile_at && *mark_of(state) != mark_set())
+		profile_at = 0; /* not as we know it: then other threads are not told of */
 }
 
 void fah_exact_other_threads(void)
@@ -157,7 +162,7 @@ void fah_exact_other_threads(void)
 		if (*function)
 			continue;
 		*function = (uint64_t)(uintptr_t)fah_exact_on_profile;
-		mark(state);
+		*mark_of(state) = mark_set(); /* an int before 3.11: it is 0, and little-endian */
 	}
 }
 
