@@ -18,7 +18,8 @@
 #define SEARCH 4096 /* frames in which the call that ends is looked for */
 
 /* Objects of C's functions, the same since 3.8. */
-#define FUNCTION_DEF 16	  /* PyCFunctionObject.m_ml */
+#define FUNCTION_DEF 16 /* PyCFunctionObject.m_ml */
+#define FUNCTION_SELF 24
 #define DESCRIPTOR_DEF 40 /* PyMethodDescrObject.d_method */
 #define RESUMED 0x2a0	  /* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
 #define FRAME_INNER 24	  /* PyFrameObject.f_frame of 3.11 */
@@ -320,6 +321,18 @@ static inline bool is_resumed(uint64_t code)
 	return *(const uint32_t *)(uintptr_t)(code + fah_agent.layout.co_flags) & RESUMED;
 }
 
+/* The program sets a profile function of its own; enable() of other types is something else. */
+static __attribute__((noinline)) void see_replaced(const fah_object *function)
+{
+	const char *name = *(const char *const *)fah_py_word(function, FUNCTION_DEF);
+	const fah_object *self = fah_py_word(function, FUNCTION_SELF);
+
+	if (!strcmp(name, "setprofile") ||
+	    (self && strstr(fah_py_word(fah_py_type(self), FAH_TYPE_NAME), "Profiler")))
+		fah_exact_note("the program set a profile function of its own (sys.setprofile, "
+			       "cProfile): calls after that were not told");
+}
+
 int fah_exact_on_profile(fah_object *self, const void *frame, int what, fah_object *arg)
 {
 	struct fah_exact_thread *t = mine();
@@ -341,6 +354,8 @@ int fah_exact_on_profile(fah_object *self, const void *frame, int what, fah_obje
 	case WHAT_C_CALL:
 		if (arg && def_of(arg, NULL))
 			enter(t, def_of(arg, NULL), 0, arg, &fah_exacting.c_call);
+		if (t->top->call->callee->replaces_us)
+			see_replaced(arg);
 		break;
 	case WHAT_C_RETURN:
 	case WHAT_C_EXCEPTION:

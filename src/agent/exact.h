@@ -20,6 +20,7 @@ struct fah_exact_called {
 	uint32_t level;	     /* so often it runs now */
 	bool starts_threads; /* of C: a thread may have come by it */
 	bool takes_tool;     /* of C: the program may want the number of our tool */
+	bool replaces_us;    /* of C: before 3.12 it sets another profile function */
 	bool changed;	     /* since it was written */
 	uint64_t recursive;  /* calls while it ran already, and */
 	int64_t total;	     /* ticks with what it called: since written */
@@ -151,9 +152,10 @@ void fah_exact_end(void);	 /* of all threads, at the end of the process */
 /* exact_start.c: at the start of recording, with the GIL; does nothing where it was not asked for.
  */
 void fah_exact_start(void);
-bool fah_exact_listen(bool on); /* events come, or not. False: refused */
-void fah_exact_forked(void);	/* in a fork's child */
-bool fah_exact_attend(void);	/* with the GIL, in a callback: a fork, an end. False: do nothing */
+void fah_exact_note(const char *text); /* for people, where calls are not told; the first */
+bool fah_exact_listen(bool on);	       /* events come, or not. False: refused */
+void fah_exact_forked(void);	       /* in a fork's child */
+bool fah_exact_attend(void); /* with the GIL, in a callback: a fork, an end. False: do nothing */
 /* Of a program that wants our tool's number: another one, where there is one. */
 void fah_exact_move(long wanted);
 /* Before 3.12: threads that are new get our profile function too. */

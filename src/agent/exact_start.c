@@ -79,6 +79,15 @@ bool fah_exact_listen(bool on)
 	return fah_monitoring_call("set_events", fah_exacting.tool, on ? all_events : 0, NULL);
 }
 
+void fah_exact_note(const char *text)
+{
+	struct fah_segment_head *head = fah_segment_head();
+	size_t n = strlen(text);
+
+	if (head && !head->reason[0] && n < sizeof(head->reason))
+		memcpy(head->reason, text, n + 1);
+}
+
 /* A tool of sys.monitoring, with our callbacks; events do not come yet. */
 static bool take_tool(void)
 {
@@ -106,13 +115,16 @@ void fah_exact_move(long number)
 	if (fah_exacting.tool != number)
 		return;
 	/* first another one: the one that is wanted would come first again */
-	if (!take_tool())
-		fah_exacting.tool = -1;
-	fah_monitoring_leave(number);
-	if (fah_exacting.tool >= 0)
-		fah_exact_listen(true);
-	else
+	if (!take_tool()) {
+		fah_exacting.tool = number;
+		fah_exact_note("the program's own tools took all numbers of sys.monitoring: calls "
+			       "after that were not told");
+		atomic_store(&fah_exacting.on, false);
 		atomic_store(&fah_exacting.attention, true);
+	}
+	fah_monitoring_leave(number);
+	if (fah_exacting.tool != number)
+		fah_exact_listen(true);
 }
 
 /* A mark before the function says that there is one: in the state itself, or where that leads to.
@@ -203,10 +215,14 @@ void fah_exact_start(void)
 	fah_exacting.steady = fah_arch_ticks_are_steady();
 	fah_exacting.ticks_begun = fah_arch_ticks();
 	fah_exacting.ns_begun = fah_now_mono();
-	if (fah_agent.python_version >= 0x030c0000 && !take_tool())
+	if (fah_agent.python_version >= 0x030c0000 && !take_tool()) {
+		fah_exact_note("no number of sys.monitoring was free: no call was told");
 		return;
-	if (!fah_exact_events_setup())
+	}
+	if (!fah_exact_events_setup()) {
+		fah_exact_note("this interpreter does not tell of calls");
 		return;
+	}
 	if (fah_exacting.tool >= 0)
 		fah_exact_sites_setup();
 	fah_exacting.second = SECOND_NS; /* or so, until it is known better */

@@ -201,6 +201,8 @@ static bool tell(struct fah_exact_called *f, fah_object *of)
 		name = *(const char *const *)(uintptr_t)f->key; /* PyMethodDef.ml_name */
 		f->starts_threads = !strncmp(name, "start_", 6);
 		f->takes_tool = !strcmp(name, "use_tool_id");
+		f->replaces_us = fah_exacting.tool < 0 &&
+				 (!strcmp(name, "setprofile") || !strcmp(name, "enable"));
 	}
 	/* before 3.12 nothing tells another code object at this place from it: it stays */
 	if (f->id && f->version == 1u << 31 && !fah_exacting.measuring)

@@ -35,12 +35,14 @@ bool fah_monitoring_call(const char *name, long a, long b, fah_object *last)
 long fah_monitoring_take_tool(void)
 {
 	fah_object *name = fah_py.str_from("fixingahole", 11);
-	long tool = name ? 4 : -1;
+	static const long tools[] = {4, 3, 5};
+	long tool = -1;
 
-	while (tool >= 3 && !fah_monitoring_call("use_tool_id", tool, -1, name))
-		tool--;
+	for (int i = 0; name && i < 3 && tool < 0; i++)
+		if (fah_monitoring_call("use_tool_id", tools[i], -1, name))
+			tool = tools[i];
 	fah_py_drop(name);
-	return tool >= 3 ? tool : -1;
+	return tool;
 }
 
 long fah_monitoring_event(const char *name)
