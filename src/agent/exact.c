@@ -328,7 +328,7 @@ static __attribute__((noinline)) void see_replaced(const fah_object *function)
 	const fah_object *self = fah_py_word(function, FUNCTION_SELF);
 
 	if (!strcmp(name, "setprofile") ||
-	    (self && strstr(fah_py_word(fah_py_type(self), FAH_TYPE_NAME), "Profiler")))
+	    (self && strstr(fah_py_word(fah_py_type(self), FAH_TYPE_NAME), "Profile")))
 		fah_exact_note("the program set a profile function of its own (sys.setprofile, "
 			       "cProfile): calls after that were not told");
 }
