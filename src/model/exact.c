@@ -95,6 +95,7 @@ void fah_exact_times_add(struct fah_exact_times *to, const struct fah_exact_time
 int fah_exact_add(struct fah_exact *to, const struct fah_exact *from)
 {
 	uint32_t *ids = calloc(from->n_functions + 1, sizeof(*ids)), edge;
+	size_t before = to->n_functions, edges_before = to->n_edges;
 	int r = ids ? 0 : FAH_ERR_NOMEM;
 
 	for (size_t i = 0; i < from->n_functions && r == 0; i++) {
@@ -102,18 +103,55 @@ int fah_exact_add(struct fah_exact *to, const struct fah_exact *from)
 
 		r = fah_exact_function(to, f->file, strlen(f->file), f->line, f->name,
 				       strlen(f->name), &ids[i]);
-		if (r == 0)
-			fah_exact_times_add(&to->functions[ids[i]].times, &f->times);
+		if (r < 0)
+			break;
+		fah_exact_times_add(&to->functions[ids[i]].times, &f->times);
+		to->functions[ids[i]].only_caller =
+			f->only_caller && (ids[i] >= before || to->functions[ids[i]].only_caller);
 	}
 	for (size_t i = 0; i < from->n_edges && r == 0; i++) {
 		const struct fah_exact_edge *x = &from->edges[i];
 
 		r = fah_exact_edge(to, ids[x->caller], ids[x->callee], &edge);
-		if (r == 0)
-			fah_exact_times_add(&to->edges[edge].times, &x->times);
+		if (r < 0)
+			break;
+		fah_exact_times_add(&to->edges[edge].times, &x->times);
+		to->edges[edge].only_count =
+			x->only_count && (edge >= edges_before || to->edges[edge].only_count);
 	}
+	to->samples |= from->samples;
 	free(ids);
 	return r;
+}
+
+/* The lists have the last one first. */
+static size_t turned(uint32_t *edges, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		uint32_t edge = edges[i];
+
+		edges[i] = edges[n - 1 - i];
+		edges[n - 1 - i] = edge;
+	}
+	return n;
+}
+
+size_t fah_exact_callers(const struct fah_exact *e, uint32_t function, uint32_t *ret)
+{
+	size_t n = 0;
+
+	for (uint32_t i = e->functions[function].first_caller; i; i = e->edges[i - 1].next_caller)
+		ret[n++] = i - 1;
+	return turned(ret, n);
+}
+
+size_t fah_exact_callees(const struct fah_exact *e, uint32_t function, uint32_t *ret)
+{
+	size_t n = 0;
+
+	for (uint32_t i = e->functions[function].first_callee; i; i = e->edges[i - 1].next_callee)
+		ret[n++] = i - 1;
+	return turned(ret, n);
 }
 
 struct fah_exact_times fah_exact_whole(const struct fah_exact *e)
