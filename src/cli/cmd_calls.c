@@ -2,34 +2,46 @@
  * cmd_calls.c - every call, exactly: what cProfile is for, with its options and its files.
  */
 #include "base/cleanup.h"
+#include "base/file.h"
+#include "cli/calls_output.h"
 #include "cli/cli.h"
 #include "cli/exact_run.h"
 #include "cli/invoke.h"
 #include "core/err.h"
-#include "model/exact.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_OUTPUT = 1, OPT_SORT, OPT_RAW, OPT_SUBPROCESSES, OPT_PER_PROCESS };
+enum {
+	OPT_OUTPUT = 1,
+	OPT_SORT,
+	OPT_SAVE,
+	OPT_PRETTY,
+	OPT_RAW,
+	OPT_SUBPROCESSES,
+	OPT_PER_PROCESS,
+};
 
 static const struct fah_option options[] = {
 	{OPT_OUTPUT, "output", "o", "FILE",
-	 "write the result: Python's stats format, or a capture where FILE ends in .fah"},
+	 "write the result and print nothing: Python's stats format, or a capture (.fah)"},
 	{OPT_SORT, "sort", "s", "KEY", "order of the report, as pstats has it (cumulative)"},
+	{OPT_SAVE, "save", NULL, NULL, "keep the result in .profile_data/, as both"},
+	{OPT_PRETTY, "pretty", NULL, NULL, "print a tree of calls in place of the report"},
 	FAH_EXACT_OPTIONS,
 	{OPT_SUBPROCESSES, "subprocesses", NULL, NULL, "calls of children count too"},
 	{OPT_PER_PROCESS, "per-process", NULL, NULL,
-	 "the same, with a report for each of the processes"},
+	 "the same, with a report, or a file FILE.PID, for each process"},
 	{OPT_RAW, "raw", NULL, NULL, "leave in what it costs to be told of a call"},
 	{0},
 };
 
 struct job {
 	struct fah_exact_job run;
-	const char *output, *sort;
-	bool per_process;
+	struct fah_calls_output output;
+	const char *file; /* -o */
+	bool save;
 };
 
 static int take_option(void *ctx, int option, const char *value)
@@ -38,59 +50,124 @@ static int take_option(void *ctx, int option, const char *value)
 
 	switch (option) {
 	case OPT_OUTPUT:
-		job->output = value;
+		job->file = value;
 		return 0;
 	case OPT_SORT:
-		job->sort = value;
+		if (!fah_pstats_order_add(&job->output.order, value))
+			return fah_fail("calls: --sort %s: there are cumulative, tottime, ncalls, "
+					"name, filename, line and the others of pstats",
+					value);
+		return 0;
+	case OPT_SAVE:
+		job->save = true;
+		return 0;
+	case OPT_PRETTY:
+		job->output.pretty = true;
 		return 0;
 	case OPT_RAW:
 		job->run.exact |= FAH_EXACT_RAW;
 		return 0;
 	case OPT_PER_PROCESS:
-		job->per_process = true;
-		/* fallthrough */
+		job->output.per_process = true;
+		job->run.exact |= FAH_EXACT_CHILDREN;
+		return 0;
 	default:
 		job->run.exact |= FAH_EXACT_CHILDREN;
 		return 0;
 	}
 }
 
+static bool is_capture(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > 4 && !strcmp(path + n - 4, ".fah");
+}
+
+/* Where it all goes; checked before anything runs. saved and capture are room for paths. */
+static int settle(struct job *job, char *saved, char *capture)
+{
+	int err, status = 0;
+
+	job->output.script = job->run.file     ? job->run.file
+			     : job->run.module ? job->run.module
+					       : "the code";
+	if (!job->output.order.n)
+		fah_pstats_order_add(&job->output.order, "cumulative");
+	if (job->file && is_capture(job->file)) {
+		job->run.capture = job->file;
+	} else if (job->file) {
+		err = fah_file_check_output(job->file);
+		if (err < 0)
+			return fah_fail_err(err, "calls: --output %s", job->file);
+		job->output.file = job->file;
+	}
+	if (job->save) {
+		status = fah_calls_keep(job->run.code ? "code" : job->output.script, saved,
+					FAH_CALLS_PATH_MAX);
+		job->output.saved = saved;
+		snprintf(capture, FAH_CALLS_PATH_MAX + 8, "%s.fah", saved);
+		if (!job->run.capture)
+			job->run.capture = capture;
+	}
+	return status;
+}
+
 static int cmd_calls(const struct fah_command *cmd, int argc, char **argv)
 {
 	struct job job = {.run = {.name = "calls", .exact = FAH_EXACT_CALLS}};
 	_cleanup_(fah_exact_run_release) struct fah_exact_run run = {0};
-	_cleanup_(fah_exact_done) struct fah_exact e;
 	_cleanup_(fah_freep) char *words = NULL;
-	size_t n;
-	int status;
+	char saved[FAH_CALLS_PATH_MAX], capture[FAH_CALLS_PATH_MAX + 8];
+	int status = fah_exact_parse(&job.run, cmd, argc, argv, take_option, &job), shown = 0;
 
-	fah_exact_init(&e);
-	status = fah_exact_parse(&job.run, cmd, argc, argv, take_option, &job);
 	if (status)
 		return status < 0 ? FAH_STATUS_OK : status;
+	status = settle(&job, saved, capture);
+	if (status)
+		return status;
 	job.run.words = words = fah_invoke_words(cmd, argc, argv);
-	n = job.output ? strlen(job.output) : 0;
-	if (n > 4 && !strcmp(job.output + n - 4, ".fah"))
-		job.run.capture = job.output;
 	status = fah_exact_run(&job.run, &run);
 	if (status)
 		return status;
-	if (run.profile && fah_exact_of(run.profile, FAH_EXACT_ALL, &e) == 0)
-		for (size_t i = 0; i < e.n_functions; i++)
-			printf("%10lu %10lu %9.6f %9.6f %s:%ld(%s)\n", e.functions[i].times.calls,
-			       e.functions[i].times.primitive, e.functions[i].times.self_s,
-			       e.functions[i].times.total_s, e.functions[i].file,
-			       (long)e.functions[i].line, e.functions[i].name);
-	return fah_invoke_status(run.result.wait_status);
+	if (!run.profile)
+		shown = FAH_STATUS_USAGE;
+	else if (!job.file || !is_capture(job.file))
+		shown = fah_calls_show(&job.output, run.profile);
+	status = fah_invoke_status(run.result.wait_status);
+	return status ? status : shown;
 }
+
+static const char *const examples[] = {
+	"fixingahole calls script.py",
+	"run it, print every function with its calls and times",
+	"fixingahole calls -o output_file -m package.module",
+	"write what python -m pstats, snakeviz and gprof2dot read",
+	"fixingahole calls -s tottime --subprocesses script.py --jobs 4",
+	"children too; the script's own arguments stand behind it",
+	"fixingahole cpu --save --pretty script.py",
+	"keep the result, print the tree of calls",
+	NULL,
+};
 
 const struct fah_command fah_cmd_calls = {
 	.name = "calls",
 	.alias = "cpu",
 	.usage = "[OPTIONS] FILE|-m MODULE|-c CODE [ARGUMENTS]",
-	.summary = "every call, exactly: how often, how long, by whom",
-	.description = "Runs a script.",
+	.summary = "every call, exactly: how often, how long, by whom (cProfile)",
+	.description =
+		"Runs a script as itself and counts and times each call of Python functions, "
+		"methods, generators, coroutines and functions of C, in all threads. The options, "
+		"the report and the file are those of python -m cProfile; what stands behind the "
+		"script is the script's own.\n\n"
+		"What it costs to be told of a call is measured when the program starts and taken "
+		"off all times (--raw leaves it in), so a function that is called millions of "
+		"times has about the share that it has without being watched. A generator or "
+		"coroutine that is resumed counts as called, and the time in which it rests is "
+		"not its own.\n\n"
+		"Children are left alone; with --subprocesses their calls are in the one result. "
+		"The exit status is the script's.",
 	.options = options,
-	.hidden = true, /* until it has its report */
+	.examples = examples,
 	.run = cmd_calls,
 };
