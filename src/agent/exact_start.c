@@ -119,8 +119,7 @@ void fah_exact_move(long number)
 		fah_exacting.tool = number;
 		fah_exact_note("the program's own tools took all numbers of sys.monitoring: calls "
 			       "after that were not told");
-		atomic_store(&fah_exacting.on, false);
-		atomic_store(&fah_exacting.attention, true);
+		fah_exact_end();
 	}
 	fah_monitoring_leave(number);
 	if (fah_exacting.tool != number)

@@ -1,0 +1,158 @@
+"""`calls`: every call, against cProfile on the same program and against programs that know."""
+
+import os
+import pstats
+import re
+
+import pytest
+from support.pythons import REPO
+from support.run import BINARY, plain, run
+
+TARGETS = REPO / "tests" / "targets" / "exact"
+FULL = bool(os.environ.get("FAH_FULL"))
+
+
+def calls(python, folder, args, options=(), **rest):
+    command = [str(BINARY), "calls"] + list(options) + ["--python", python.path]
+    return run(command + [str(arg) for arg in args], folder, python, **rest)
+
+
+def stats_of(path):
+    """{(file's name, line, name): (calls, primitive, self, total, {caller: (calls, primitive)})}"""
+    found = {}
+    for (file, line, name), (primitive, n, self, total, callers) in pstats.Stats(str(path)).stats.items():
+        by = {(os.path.basename(k[0]), k[1], k[2]): v[:2] for k, v in callers.items()}
+        found[(os.path.basename(file), line, name)] = (n, primitive, self, total, by)
+    return found
+
+
+def told(python, folder, name, *args, options=(), status=0):
+    path = folder / "our.prof"
+    result = calls(python, folder, [TARGETS / name] + list(args), ["-o", str(path)] + list(options))
+    assert result.status == status, result
+    return stats_of(path), result
+
+
+def by_name(found, file):
+    return {key[2]: value for key, value in found.items() if key[0] == file}
+
+
+def counts_of(found, file):
+    """What the program's own functions had, and what they called: not what imports do."""
+    functions = {key: value[:2] for key, value in found.items() if key[0] == file}
+    edges = {
+        (caller, key): n
+        for key, value in found.items()
+        for caller, n in value[4].items()
+        # what is imported in cProfile's process already is imported in ours
+        if caller[0] == file and not (caller[2] == "<module>" and "importlib" in key[0])
+    }
+    return functions, edges
+
+
+def test_counts_as_cprofile(program, python, tmp_path):
+    theirs = tmp_path / "their.prof"
+    result = plain(python, ["-m", "cProfile", "-o", str(theirs), str(TARGETS / "many.py")], tmp_path)
+    assert result.status == 0, result
+    ours, _ = told(python, tmp_path, "many.py")
+    expected, found = counts_of(stats_of(theirs), "many.py"), counts_of(ours, "many.py")
+    assert len(expected[0]) > 35 and len(expected[1]) > 55, expected
+    for ours_part, theirs_part in zip(found, expected):
+        assert {k: v for k, v in ours_part.items() if theirs_part.get(k) != v} == {}
+        assert set(ours_part) == set(theirs_part)
+
+
+def test_threads_and_children(program, python, tmp_path):
+    alone = by_name(told(python, tmp_path, "family.py")[0], "family.py")
+    leaves = 100 * sum(range(1, 9)) + 50
+    assert alone["leaf"][:2] == (leaves, leaves), alone
+    assert alone["work"][0] == 9 and alone["raw"][0] == 1
+    assert alone["deep"][:2] == (50001, 1), alone["deep"]
+    whole = by_name(told(python, tmp_path, "family.py", options=["--subprocesses"])[0], "family.py")
+    assert whole["leaf"][0] == leaves + 7 + 11 and whole["work"][0] == 11, whole
+    assert whole["deep"][:2] == (50001, 1), whole["deep"]
+
+
+def test_a_name_with_other_meanings(program, python, tmp_path):
+    found = told(python, tmp_path, "renamed.py")[0]
+    assert [value[0] for key, value in sorted(found.items()) if key[2] == "f"] == [20, 10], found
+    of_c = found[("~", 0, "<built-in method builtins.len>")]
+    assert of_c[4][("renamed.py", 10, "call")][0] == 20, of_c
+
+
+def test_beside_other_tools(program, python, tmp_path):
+    """They see what they see without us; where there is no room for both, that is said."""
+    expected = plain(python, [str(TARGETS / "beside.py")], tmp_path)
+    found, result = told(python, tmp_path, "beside.py")
+    assert expected.status == 0 and result.out == expected.out, (expected, result)
+    n = by_name(found, "beside.py")["leaf"][0]
+    if python.version >= (3, 12):
+        assert n == 4000, found
+        assert "took all numbers of sys.monitoring" in result.err, result
+    else:
+        assert n == 1000, found
+        assert "set a profile function of its own" in result.err, result
+
+
+def test_times(program, python, tmp_path):
+    """A generator's rest is not its own; recursion counts once."""
+    found = by_name(told(python, tmp_path, "times.py")[0], "times.py")
+    assert found["nap"][0] == 2 and found["numbers"][0] == 3
+    assert 0.2 <= found["twice"][3] < 2 and found["twice"][2] < found["nap"][3], found
+    assert found["numbers"][3] < 0.1 <= found["rests"][3] / 2, found
+    assert found["recursive"][:2] == (3, 1) and 0.15 <= found["recursive"][3] < 2, found
+    whole = found["<module>"][3]
+    assert found["twice"][3] + found["rests"][3] + found["recursive"][3] <= whole * 1.01, found
+
+
+def test_report_and_tree(program, system_python, tmp_path):
+    script = tmp_path / "a script.py"
+    script.write_text("def f():\n    return len('abc')\nprint(f())\nraise SystemExit(5)\n")
+    result = calls(system_python, tmp_path, [script], ["-s", "ncalls"])
+    assert result.status == 5, result
+    text = result.out
+    assert text.startswith("3\n"), "the program's own output stands first: %s" % text
+    assert "Ordered by: call count" in text and re.search(r"1 +\S+ +\S+ +\S+ +\S+ a script.py:1\(f\)", text)
+    assert "{built-in method builtins.len}" in text
+    result = calls(system_python, tmp_path, [script], ["--pretty", "--save"], env={"LC_ALL": "C.UTF-8"})
+    kept = sorted(path.suffix for path in (tmp_path / ".profile_data").iterdir())
+    assert kept == [".fah", ".prof"], kept
+    lines = result.out.splitlines()
+    module = next(i for i, line in enumerate(lines) if "<module>" in line)
+    assert [re.sub(r"^.*?[\d.]+ ", "", line).split("  ")[0] for line in lines[module:]][:2] == ["<module>", "f"] or (
+        "print" in lines[module + 1]
+    ), lines
+
+
+def test_what_goes_wrong(program, system_python, tmp_path):
+    for args, words in [
+        ([], "which script?"),
+        (["-s", "nonsense", "x.py"], "--sort nonsense"),
+        (["nowhere.py"], "No such file"),
+        (["-o", str(tmp_path / "no" / "x.prof"), "-c", "pass"], "no/x.prof"),
+        (["--python", "/nowhere/python", "-c", "pass"], "/nowhere/python"),
+    ]:
+        result = run([str(BINARY), "calls"] + args, tmp_path)
+        assert result.status == (1 if "--python" in args else 2) and words in result.err, (args, result)
+        assert len(result.err.splitlines()) == 1, result
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not FULL, reason="takes long: only with --full")
+def test_no_end_of_functions(program, python, tmp_path):
+    """Code that is made without end takes no memory without end; what is left over has a line."""
+    code = (
+        "import resource\n"
+        "def made(i):\n    exec('def f():\\n    pass\\nf()', {})\n"
+        "for i in range(400000): made(i)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    path = tmp_path / "made.prof"
+    result = calls(python, tmp_path, ["-c", code], ["-o", str(path)])
+    assert result.status == 0, result
+    expected = plain(python, ["-c", code], tmp_path)
+    if python.version >= (3, 12):
+        assert int(result.out) - int(expected.out) < 80 << 10, (result.out, expected.out)
+    found = stats_of(path)
+    whole = sum(value[0] for key, value in found.items() if key[2] in ("f", "<module>") or "others" in key[2])
+    assert whole >= 800000, found
