@@ -74,7 +74,8 @@ static int on_change(int event, fah_object *dict, fah_object *key, fah_object *v
 	return 0;
 }
 
-/* The number of LOAD_GLOBAL: the first instruction of a function that returns one. 0: not found. */
+/* The number of LOAD_GLOBAL: the second instruction of a function that returns one. 0: not found.
+ */
 static uint8_t find_load_global(void)
 {
 	fah_object *globals = fah_py_run("def f():\n    return g\n", "<fixingahole>");
@@ -83,8 +84,11 @@ static uint8_t find_load_global(void)
 	fah_object *bytes = code ? fah_py.get_attr(code, "co_code") : NULL;
 	uint8_t op = 0;
 
-	if (bytes && fah_py_type(bytes) == fah_py.t_bytes && fah_py.bytes_size(bytes) > 4)
-		op = (uint8_t)fah_py.bytes_as(bytes)[2]; /* behind RESUME */
+	/* behind RESUME, and its room if it has some */
+	for (ptrdiff_t i = 2;
+	     bytes && fah_py_type(bytes) == fah_py.t_bytes && !op && i < fah_py.bytes_size(bytes);
+	     i += 2)
+		op = (uint8_t)fah_py.bytes_as(bytes)[i];
 	fah_py.err_clear();
 	fah_py_drop(bytes);
 	fah_py_drop(code);
