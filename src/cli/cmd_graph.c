@@ -24,7 +24,8 @@ enum {
 };
 
 static const struct fah_option options[] = {
-	{OPT_FORMAT, "format", "f", "FORMAT", "callgrind or folded; without it, as the file looks"},
+	{OPT_FORMAT, "format", "f", "FORMAT",
+	 "pstats, callgrind or folded; without it, as the file looks"},
 	{OPT_OUTPUT, "output", "o", "FILE",
 	 "a picture (.svg, .png) or the text (.dot), instead of the text on stdout"},
 	{OPT_NODES, "node-thres", "n", "PERCENT",
@@ -142,6 +143,8 @@ static int cmd_graph(const struct fah_command *cmd, int argc, char **argv)
 }
 
 static const char *const examples[] = {
+	"fixingahole graph -f pstats STATS_FILE | dot -Tpng -o output.png",
+	"a picture of what cProfile wrote",
 	"fixingahole graph profile.fah -o graph.svg",
 	"a picture of a capture's calls, for the browser",
 	"fixingahole graph callgrind.out.4711 -n 2 -e 1 | dot -Tpdf -o graph.pdf",
@@ -159,9 +162,10 @@ const struct fah_command fah_cmd_graph = {
 		"Draws functions as boxes and calls as arrows, in the manner of gprof2dot: the "
 		"text that Graphviz reads goes to stdout, with -o a picture to a file (Graphviz "
 		"must be there: apt install graphviz).\n\n"
-		"FILE is a capture or the folder of a run, a file of callgrind's (valgrind's own, "
-		"or any that KCachegrind reads; the first event counts), or folded stacks, one a "
-		"line; - is stdin. Which one it is, its content says.\n\n"
+		"FILE is a capture or the folder of a run, Python's own stats (cProfile's and the "
+		"like), a file of callgrind's (valgrind's own, or any that KCachegrind reads; the "
+		"first event counts), or folded stacks, one a line; - is stdin. Which one it is, "
+		"its content says.\n\n"
 		"A box has the function, where it stands, the share of the run that it took with "
 		"all that it called, in brackets without that, and how often it was called where "
 		"the file tells (samples don't). An arrow has the share of the run that these "

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "core/err.h"
 #include "import/callgraph.h"
+#include "import/pstats.h"
 #include "model/exact_stacks.h"
 
 #include <fcntl.h>
@@ -16,6 +17,17 @@
 #include <sys/stat.h>
 
 #define FILE_MAX ((size_t)1 << 32)
+
+static bool is_pstats(const char *text, size_t len)
+{
+	return fah_pstats_is_likely(text, len);
+}
+
+static int read_pstats(const char *text, size_t len, struct fah_graph_file *to,
+		       struct fah_import_error *error)
+{
+	return fah_pstats_parse(text, len, &to->exact);
+}
 
 static int read_folded(const char *text, size_t len, struct fah_graph_file *to,
 		       struct fah_import_error *error)
@@ -37,6 +49,7 @@ static const struct format {
 	int (*read)(const char *text, size_t len, struct fah_graph_file *to,
 		    struct fah_import_error *error);
 } formats[] = {
+	{"pstats", NULL, is_pstats, read_pstats},
 	{"callgrind", NULL, fah_import_is_callgrind, read_callgrind},
 	{"folded", "collapse", fah_import_is_folded, read_folded},
 	{0},
@@ -111,8 +124,8 @@ static int open_other(struct fah_graph_file *ret, const char *name, const char *
 	int err;
 
 	if (name && !format)
-		return fah_fail("graph: there is no format '%s'; there are callgrind and folded, "
-				"and captures need none",
+		return fah_fail("graph: there is no format '%s'; there are pstats, callgrind and "
+				"folded; captures need none",
 				name);
 	err = fah_file_read(strcmp(argument, "-") != 0 ? argument : "/dev/stdin", FILE_MAX, &text,
 			    &len);
@@ -121,8 +134,8 @@ static int open_other(struct fah_graph_file *ret, const char *name, const char *
 	if (!format)
 		format = guess_format(text, len);
 	if (!format)
-		return fah_fail("graph: %s: neither a capture nor a file of callgrind's nor folded "
-				"stacks; -f says which it is",
+		return fah_fail("graph: %s: neither a capture nor stats of Python's nor a file of "
+				"callgrind's nor folded stacks; -f says which it is",
 				argument);
 	err = format->read(text, len, ret, &error);
 	if (err == FAH_ERR_FORMAT && error.line)

@@ -154,7 +154,7 @@ static bool put_node(struct fah_out *out, const struct fah_callgraph *g, uint32_
 	fah_out_adds(out, "\\n(");
 	put_share(out, n->self);
 	fah_out_addc(out, ')');
-	put_calls(out, "", f->times.calls);
+	put_calls(out, "", n->calls);
 	fah_out_adds(out, "\", tooltip=\"");
 	put_text(out, fah_strbuf_str(&name), name.len, true);
 	if (whole.len) {

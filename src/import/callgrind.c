@@ -38,7 +38,6 @@ struct reading {
 	uint32_t function, called;
 	uint64_t calls;
 	bool is_call;			 /* the next line of costs is that of calls */
-	bool by_sample;			 /* calls are numbers of samples */
 	size_t positions, line_position; /* how many, and which one is the line */
 	int64_t line;			 /* of the last cost */
 	size_t events;
@@ -257,10 +256,8 @@ static int read_cost(struct reading *r, const char *s, const char *end)
 	if (err < 0)
 		return err;
 	r->into->edges[edge].times.total_s += (double)cost;
-	if (!r->by_sample) {
-		r->into->edges[edge].times.calls += r->calls;
-		r->into->functions[r->called].times.calls += r->calls;
-	}
+	r->into->edges[edge].times.calls += r->calls;
+	r->into->functions[r->called].times.calls += r->calls;
 	r->is_call = false;
 	r->called = NOBODY;
 	r->called_file = r->called_object = (struct name){0};
@@ -303,8 +300,8 @@ static int read_head(struct reading *r, const char *s, const char *end)
 	}
 	if (fah_word_begins(s, end, "creator:", &v)) {
 		fah_word_skip(&v, end);
-		r->by_sample =
-			fah_word_begins(v, end, "fixingahole", &v); /* which counts samples */
+		if (fah_word_begins(v, end, "fixingahole", &v)) /* which counts samples */
+			r->into->samples = true;
 	}
 	if (fah_word_begins(s, end, "summary:", &v))
 		return read_total(r, v, end, &r->summary);

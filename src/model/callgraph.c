@@ -99,7 +99,8 @@ static void add_nodes(struct fah_callgraph *g, struct making *m)
 	for (uint32_t i = 0; i < m->e->n_functions; i++) {
 		const struct fah_exact_times *t = &m->e->functions[i].times;
 		struct fah_callgraph_node n = {i, share(t->self_s, m->whole_self),
-					       share(t->total_s, m->whole)};
+					       share(t->total_s, m->whole),
+					       m->e->samples ? 0 : t->calls};
 
 		if (m->shown[i] && n.total >= m->wanted->node_share)
 			g->nodes[g->n_nodes++] = n;
@@ -114,17 +115,11 @@ static void add_nodes(struct fah_callgraph *g, struct making *m)
  * long that took: then its time is divided among its callers by that. */
 static double time_of(const struct fah_exact *e, const struct fah_exact_edge *edge)
 {
-	const struct fah_exact_function *f = &e->functions[edge->callee];
-	uint64_t calls = 0;
+	const struct fah_exact_times *t = &e->functions[edge->callee].times;
 
-	if (edge->times.total_s > 0 || !(f->times.total_s > 0))
+	if (!edge->only_count)
 		return edge->times.total_s;
-	for (uint32_t x = f->first_caller; x; x = e->edges[x - 1].next_caller) {
-		if (e->edges[x - 1].times.total_s > 0)
-			return 0;
-		calls += e->edges[x - 1].times.calls;
-	}
-	return calls ? f->times.total_s * ((double)edge->times.calls / (double)calls) : 0;
+	return t->calls ? t->total_s * ((double)edge->times.calls / (double)t->calls) : 0;
 }
 
 static int dearest_first(const void *a, const void *b)
@@ -143,7 +138,8 @@ static void add_edges(struct fah_callgraph *g, const struct making *m)
 	for (size_t i = 0; i < m->e->n_edges; i++) {
 		const struct fah_exact_edge *x = &m->e->edges[i];
 		uint32_t caller = m->node_of[x->caller], callee = m->node_of[x->callee];
-		struct fah_callgraph_edge edge = {caller - 1, callee - 1, 0, x->times.calls};
+		struct fah_callgraph_edge edge = {caller - 1, callee - 1, 0,
+						  m->e->samples ? 0 : x->times.calls};
 
 		if (!caller || !callee)
 			continue;

@@ -23,6 +23,7 @@ struct fah_callgraph_wanted {
 struct fah_callgraph_node {
 	uint32_t function;  /* in exact */
 	double self, total; /* 0..1 */
+	uint64_t calls;	    /* 0: not known */
 };
 
 struct fah_callgraph_edge {

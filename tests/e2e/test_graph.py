@@ -9,7 +9,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from support.run import BINARY, profile, run
+from support.run import BINARY, plain, profile, run
 
 # main 100: parse 70 (of which tokens 40), draw 20 (of which tokens 10)
 FOLDED = """\
@@ -155,37 +155,109 @@ def test_names_arrive_as_they_are(program, tmp_path):
     assert names <= tips
 
 
-def shares_of_gprof2dot(form, path):
+def numbers(thing):
+    """Of a box or an arrow: total, self, calls, as far as they are there."""
+    found = [re.match(r"\(?([\d.,]+)[%×]\)?$", line) for line in texts(thing)]
+    return [float(m.group(1).replace(",", "")) for m in found if m]
+
+
+def compare_with_gprof2dot(form, path, name_of):
+    """All boxes and arrows of a file, by gprof2dot's names; name_of makes those of our tooltips."""
     pytest.importorskip("gprof2dot")
-    made = subprocess.run([sys.executable, "-m", "gprof2dot", "-f", form, "-n0", "-e0", str(path)],
-                          stdout=subprocess.PIPE, check=True).stdout
-    done = dot("-Tjson", input=made)
-    read = json.loads(done.stdout)
-    # lines: (module,) name, total, (self), calls
-    nodes = {o["_gvid"]: texts(o) for o in read["objects"]}
-    named = {i: lines[[k for k, line in enumerate(lines) if line.endswith("%")][0] - 1] for i, lines in nodes.items()}
-    edges = {(named[e["tail"]], named[e["head"]]): texts(e) for e in read["edges"]}
-    return {named[i]: [line for line in lines if line[-1:] in "%)×"] for i, lines in nodes.items()}, edges
-
-
-def without_places(nodes, edges):
-    def plain(lines):
-        return [line.replace(",", "") for line in lines if re.search(r"%\)?$|×$", line)]
-
-    return {name: plain(lines) for name, lines in nodes.items()}, {pair: plain(e) for pair, e in edges.items()}
+    command = [sys.executable, "-m", "gprof2dot", "-f", form, "-n0", "-e0", str(path)]
+    theirs = json.loads(dot("-Tjson", input=subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout).stdout)
+    ours = graph(path.parent, "-f", form, path.name, "-n", "0", "-e", "0")
+    assert ours.status == 0 and not ours.err, ours
+    ours = json.loads(dot("-Tjson", input=ours.stdout).stdout)
+    names = [{}, {}]
+    for o in theirs["objects"]:
+        drawn_texts = texts(o)
+        name = drawn_texts[[t.endswith("%") for t in drawn_texts].index(True) - 1]
+        names[0][o["_gvid"]] = re.sub(r" at 0x\w+", "", name)  # of <code object f at ...>
+    for o in ours["objects"]:
+        names[1][o["_gvid"]] = name_of(*(o["tooltip"].split("\\n") + [""])[:2])
+    found = []
+    for read, named in zip((theirs, ours), names):
+        assert len(set(named.values())) == len(named)
+        things = {named[o["_gvid"]]: numbers(o) for o in read["objects"]}
+        things.update({(named[e["tail"]], named[e["head"]]): numbers(e) for e in read["edges"]})
+        found.append(things)
+    assert set(found[0]) == set(found[1])
+    for name, shares in found[1].items():
+        wanted = found[0][name]
+        if wanted[-1] == 0 and len(wanted) > len(shares):
+            wanted.pop()  # a number of calls that is not known
+        if isinstance(name, tuple) and wanted[1:] < shares[1:]:
+            wanted[1:] = shares[1:]  # of recursion it has only the outermost calls
+        if isinstance(name, tuple) and wanted[0] > found[0][name[0]][0]:
+            wanted[0] = found[0][name[0]][0]  # no call has more than its caller
+        assert shares == pytest.approx(wanted, abs=0.0101), name
+    return found[1]
 
 
 def test_callgrind_as_gprof2dot(program, tmp_path):
     (tmp_path / "callgrind.out.1").write_text(CALLGRIND)
-    nodes, edges = without_places(*drawn(tmp_path, "callgrind.out.1", "-n", "0", "-e", "0"))
-    assert nodes["c"] == ["35.00%", "(35.00%)", "16×"]
-    assert nodes["b"] == ["65.00%", "(35.00%)", "6×"]
-    theirs_nodes, theirs_edges = shares_of_gprof2dot("callgrind", tmp_path / "callgrind.out.1")
-    for lines in theirs_nodes.values():
-        if lines[-1] == "0×":
-            lines.pop()
-    assert nodes == theirs_nodes
-    assert edges == theirs_edges
+    found = compare_with_gprof2dot("callgrind", tmp_path / "callgrind.out.1", lambda name, place: name)
+    assert found["c"] == [35, 35, 16]
+    assert found["b"] == [65, 35, 6]
+    assert found["a", "b"] == [35, 4]
+
+
+CALLS = """\
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+def even(n):
+    return True if n == 0 else odd(n - 1)
+
+def odd(n):
+    return False if n == 0 else even(n - 1)
+
+class Store:
+    def run(self):
+        return sorted(range(20000), key=lambda v: -v)
+
+def numbers():
+    for i in range(3000):
+        yield len(str(i))
+
+fib(12)
+even(60)
+Store().run()
+sum(numbers())
+"""
+
+
+def name_in_pstats(name, place, nowhere="~"):
+    file, line = re.match(r"(.*?)(?::(\d+))?$", place).groups()
+    return "%s:%s:%s" % (os.path.splitext(os.path.basename(file))[0] or nowhere, line or 0, name)
+
+
+def test_pstats_as_gprof2dot(program, some_python, tmp_path):
+    (tmp_path / "work.py").write_text(CALLS)
+    made = plain(some_python, ["-m", "cProfile", "-o", "stats", "work.py"], tmp_path)
+    assert made.status == 0, made
+    found = compare_with_gprof2dot("pstats", tmp_path / "stats", name_in_pstats)
+    assert found["work:1:fib"][2] == 465 and found["work:1:fib", "work:1:fib"][1] == 464
+    assert found["work:4:even"][2] == 31 and found["work:4:even", "work:7:odd"][1] == 30
+    assert found["work:1:<module>", "work:4:even"][1] == 1
+    assert found["~:0:<built-in method builtins.sorted>", "work:12:<lambda>"][1] == 20000
+    assert found["work:14:numbers"][2] == 3001
+    # by itself, and by the pipe that gprof2dot's users know
+    assert graph(tmp_path, "stats").stdout == graph(tmp_path, "stats", "-f", "pstats").stdout
+    piped = subprocess.run("'%s' graph -f pstats stats | dot -Tpng -o output.png" % BINARY,
+                           shell=True, cwd=tmp_path, stderr=subprocess.PIPE)
+    assert piped.returncode == 0 and not piped.stderr
+    assert (tmp_path / "output.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_module_profile_has_counts_only(program, system_python, tmp_path):
+    (tmp_path / "work.py").write_text(CALLS.replace("20000", "2000"))
+    made = plain(system_python, ["-m", "profile", "-o", "stats", "work.py"], tmp_path)
+    assert made.status == 0, made
+    found = compare_with_gprof2dot("pstats", tmp_path / "stats", lambda name, place: name_in_pstats(name, place, ""))
+    assert found["work:1:fib"][2] == 465 and found["work:1:fib", "work:1:fib"][0] > 0
+    assert all(numbers[0] <= 100 for numbers in found.values())
 
 
 def test_pictures(program, tmp_path):
@@ -196,11 +268,8 @@ def test_pictures(program, tmp_path):
         assert result.status == 0 and not result.out and not result.err, result
         assert (tmp_path / name).read_bytes().startswith(head)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.dot", "x.folded", "x.gv", "x.png", "x.svg"]
-    # the pipe of who knows gprof2dot, and stdin
-    piped = subprocess.run("'%s' graph -f folded - <x.folded | dot -Tpng -o piped.png" % BINARY,
-                           shell=True, cwd=tmp_path, stderr=subprocess.PIPE)
-    assert piped.returncode == 0 and not piped.stderr
-    assert (tmp_path / "piped.png").read_bytes().startswith(b"\x89PNG")
+    from_stdin = run([BINARY, "graph", "-"], tmp_path, stdin=FOLDED.encode())
+    assert from_stdin.status == 0 and from_stdin.stdout == (tmp_path / "x.dot").read_bytes()
 
 
 def test_without_graphviz_or_with_one_that_fails(program, tmp_path):

@@ -355,9 +355,16 @@ static void edges_without_times(void **state)
 	*own(&e, "f") = (struct fah_exact_times){4, 4, 8, 8};
 	between(&e, "a", "f")->calls = 3;
 	between(&e, "b", "f")->calls = 1;
+	e.edges[0].only_count = e.edges[1].only_count = true;
 	assert_int_equal(fah_callgraph_init(&g, &e, &w), 0);
 	near(edge_share(&g, "a", "f"), 0.6);
 	near(edge_share(&g, "b", "f"), 0.2);
+	assert_int_equal(node(&g, "f")->calls, 4);
+	fah_callgraph_done(&g);
+	e.samples = true; /* then nobody knows of calls */
+	assert_int_equal(fah_callgraph_init(&g, &e, &w), 0);
+	assert_int_equal(node(&g, "f")->calls, 0);
+	assert_int_equal(g.edges[0].calls, 0);
 	fah_callgraph_done(&g);
 	fah_exact_done(&e);
 }
