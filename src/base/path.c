@@ -54,3 +54,36 @@ bool fah_path_ends(const char *path, const char *end)
 
 	return n > m && !strcmp(path + n - m, end);
 }
+
+/* The part of path behind the last folder of that name; NULL: there is none. */
+static const char *behind(const char *path, const char *folder)
+{
+	const char *at = NULL, *next = path;
+
+	while ((next = strstr(next, folder)) != NULL)
+		at = next += strlen(folder);
+	return at && *at ? at : NULL;
+}
+
+/* Behind ".../lib/python3.12/". */
+static const char *behind_library(const char *path)
+{
+	const char *at = behind(path, "/lib/python3"), *slash;
+
+	slash = at ? strchr(at, '/') : NULL;
+	return slash && slash[1] ? slash + 1 : NULL;
+}
+
+const char *fah_path_short(const char *path, const char *dir)
+{
+	const char *s;
+
+	if ((s = behind(path, "/site-packages/")) || (s = behind(path, "/dist-packages/")) ||
+	    (s = behind_library(path)))
+		return s;
+	if (!dir || !strcmp(dir, "/") || !fah_path_below(path, dir) || strlen(path) <= strlen(dir))
+		return path;
+	for (s = path + strlen(dir); *s == '/';)
+		s++;
+	return s;
+}

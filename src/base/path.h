@@ -17,4 +17,8 @@ bool fah_path_below(const char *path, const char *dir);
 /* Does it end so, with something before that? */
 bool fah_path_ends(const char *path, const char *end);
 
+/* The part that people need of a Python file's path: of the standard library and of packages from
+ * their own name on, of what is below dir (NULL: none) without it, else all. Borrowed from path. */
+const char *fah_path_short(const char *path, const char *dir);
+
 #endif

@@ -6,6 +6,7 @@
 extern const struct fah_command fah_cmd_calls;
 extern const struct fah_command fah_cmd_export;
 extern const struct fah_command fah_cmd_flame;
+extern const struct fah_command fah_cmd_graph;
 extern const struct fah_command fah_cmd_help;
 extern const struct fah_command fah_cmd_inspect;
 extern const struct fah_command fah_cmd_profile;
@@ -21,6 +22,7 @@ const struct fah_command *const fah_commands[] = {
 	&fah_cmd_summarize,
 	&fah_cmd_tree,
 	&fah_cmd_flame,
+	&fah_cmd_graph,
 	&fah_cmd_export,
 	&fah_cmd_inspect,
 	&fah_cmd_help,

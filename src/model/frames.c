@@ -27,40 +27,13 @@ void fah_frames_release(struct fah_frames *f)
 	free(f->short_files);
 }
 
-/* The part of path behind the last folder of that name; NULL: there is none. */
-static const char *behind(const char *path, const char *folder)
-{
-	const char *at = NULL, *next = path;
-
-	while ((next = strstr(next, folder)) != NULL)
-		at = next += strlen(folder);
-	return at && *at ? at : NULL;
-}
-
-/* Behind ".../lib/python3.12/". */
-static const char *behind_library(const char *path)
-{
-	const char *at = behind(path, "/lib/python3"), *slash;
-
-	slash = at ? strchr(at, '/') : NULL;
-	return slash && slash[1] ? slash + 1 : NULL;
-}
-
 static const char *short_file(struct fah_frames *f, uint32_t file, bool python)
 {
 	const char *path = f->p->files[file].abspath, *root = fah_profile_meta(f->p, "root"), *s;
 
 	if (f->short_files[file])
 		return f->short_files[file];
-	if (!python)
-		s = fah_basename(path);
-	else if (!(s = behind(path, "/site-packages/")) && !(s = behind(path, "/dist-packages/")) &&
-		 !(s = behind_library(path)))
-		s = path;
-	if (s == path && root && strcmp(root, "/") != 0 && fah_path_below(path, root) &&
-	    strlen(path) > strlen(root))
-		for (s += strlen(root); *s == '/';)
-			s++;
+	s = python ? fah_path_short(path, root) : fah_basename(path);
 	f->short_files[file] = s;
 	return s;
 }
