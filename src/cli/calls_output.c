@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "base/term.h"
 #include "cli/cli.h"
+#include "cli/graph_out.h"
+#include "cli/show_file.h"
 #include "core/err.h"
 #include "export/pstats.h"
 #include "report/exact_tree.h"
@@ -18,6 +20,8 @@
 #include <unistd.h>
 
 #define TREE_FLOOR 0.005
+#define PICTURE_NODES 0.005
+#define PICTURE_EDGES 0.001
 #define TRIES 100
 
 int fah_calls_keep(const char *script, char *buf, size_t cap)
@@ -78,7 +82,22 @@ static int print(const struct fah_calls_output *o, const struct fah_exact *e, co
 	return err < 0 ? fah_fail_err(err, "calls") : 0;
 }
 
-/* number: of the process among several, for its files' names; 0: there is only one. */
+/* The calls drawn, and shown in whatever shows pictures here. */
+static int show_picture(const char *path, const struct fah_exact *e)
+{
+	_cleanup_(fah_callgraph_done) struct fah_callgraph graph = {0};
+	struct fah_callgraph_wanted wanted = {.node_share = PICTURE_NODES,
+					      .edge_share = PICTURE_EDGES};
+	struct fah_dot_look look = {.strip = true};
+	int err = fah_callgraph_init(&graph, e, &wanted);
+
+	if (err < 0)
+		return fah_fail_err(err, "calls: --vis");
+	err = fah_graph_write(path, &graph, &look);
+	return err ? err : fah_show_file(path);
+}
+
+/* pid: of the process among several, for its files' names; 0: there is only one. */
 static int show(const struct fah_calls_output *o, const struct fah_exact *e, uint32_t pid,
 		const char *title)
 {
@@ -94,6 +113,8 @@ static int show(const struct fah_calls_output *o, const struct fah_exact *e, uin
 		if (!status)
 			fprintf(stderr, "fixingahole: kept in %s\n", path);
 	}
+	if (o->picture && !pid)
+		status = show_picture(o->picture, e);
 	if (o->file) {
 		if (pid)
 			snprintf(path, sizeof(path), "%s.%u", o->file, pid);

@@ -14,8 +14,9 @@ struct fah_calls_output {
 	const char *saved;  /* the start of a path in FAH_CALLS_FOLDER: <saved>.prof; NULL: none */
 	const char *script; /* what ran, for people */
 	struct fah_pstats_order order;
-	bool pretty;	  /* the tree in place of the report */
-	bool per_process; /* one report, or file, each */
+	const char *picture; /* an svg of the calls, to be opened; NULL: none */
+	bool pretty;	     /* the tree in place of the report */
+	bool per_process;    /* one report, or file, each */
 };
 
 /* The folder for what is kept, and a name in it that is new: <script>_<UTC time>, into buf. 0, or

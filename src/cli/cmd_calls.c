@@ -6,6 +6,7 @@
 #include "cli/calls_output.h"
 #include "cli/cli.h"
 #include "cli/exact_run.h"
+#include "cli/graph_out.h"
 #include "cli/invoke.h"
 #include "core/err.h"
 
@@ -17,6 +18,7 @@ enum {
 	OPT_OUTPUT = 1,
 	OPT_SORT,
 	OPT_SAVE,
+	OPT_VIS,
 	OPT_PRETTY,
 	OPT_RAW,
 	OPT_SUBPROCESSES,
@@ -28,6 +30,7 @@ static const struct fah_option options[] = {
 	 "write the result and print nothing: Python's stats format, or a capture (.fah)"},
 	{OPT_SORT, "sort", "s", "KEY", "order of the report, as pstats has it (cumulative)"},
 	{OPT_SAVE, "save", NULL, NULL, "keep the result in .profile_data/, as both"},
+	{OPT_VIS, "vis", NULL, NULL, "draw the calls (with Graphviz) and open the picture"},
 	{OPT_PRETTY, "pretty", NULL, NULL, "print a tree of calls in place of the report"},
 	FAH_EXACT_OPTIONS,
 	{OPT_SUBPROCESSES, "subprocesses", NULL, NULL, "calls of children count too"},
@@ -41,7 +44,7 @@ struct job {
 	struct fah_exact_job run;
 	struct fah_calls_output output;
 	const char *file; /* -o */
-	bool save;
+	bool save, vis;
 };
 
 static int take_option(void *ctx, int option, const char *value)
@@ -60,6 +63,9 @@ static int take_option(void *ctx, int option, const char *value)
 		return 0;
 	case OPT_SAVE:
 		job->save = true;
+		return 0;
+	case OPT_VIS:
+		job->vis = true;
 		return 0;
 	case OPT_PRETTY:
 		job->output.pretty = true;
@@ -84,8 +90,14 @@ static bool is_capture(const char *path)
 	return n > 4 && !strcmp(path + n - 4, ".fah");
 }
 
-/* Where it all goes; checked before anything runs. saved and capture are room for paths. */
-static int settle(struct job *job, char *saved, char *capture)
+/* Paths of what is kept. */
+struct paths {
+	char saved[FAH_CALLS_PATH_MAX], capture[FAH_CALLS_PATH_MAX + 8],
+		picture[FAH_CALLS_PATH_MAX + 8];
+};
+
+/* Where it all goes; checked before anything runs. */
+static int settle(struct job *job, struct paths *p)
 {
 	int err, status = 0;
 
@@ -102,13 +114,20 @@ static int settle(struct job *job, char *saved, char *capture)
 			return fah_fail_err(err, "calls: --output %s", job->file);
 		job->output.file = job->file;
 	}
+	if (job->save || job->vis) {
+		status = fah_calls_keep(job->run.code ? "code" : job->output.script, p->saved,
+					sizeof(p->saved));
+		snprintf(p->capture, sizeof(p->capture), "%s.fah", p->saved);
+		snprintf(p->picture, sizeof(p->picture), "%s.svg", p->saved);
+	}
 	if (job->save) {
-		status = fah_calls_keep(job->run.code ? "code" : job->output.script, saved,
-					FAH_CALLS_PATH_MAX);
-		job->output.saved = saved;
-		snprintf(capture, FAH_CALLS_PATH_MAX + 8, "%s.fah", saved);
+		job->output.saved = p->saved;
 		if (!job->run.capture)
-			job->run.capture = capture;
+			job->run.capture = p->capture;
+	}
+	if (job->vis && !status) {
+		job->output.picture = p->picture;
+		status = fah_graph_check_output(p->picture);
 	}
 	return status;
 }
@@ -118,12 +137,12 @@ static int cmd_calls(const struct fah_command *cmd, int argc, char **argv)
 	struct job job = {.run = {.name = "calls", .exact = FAH_EXACT_CALLS}};
 	_cleanup_(fah_exact_run_release) struct fah_exact_run run = {0};
 	_cleanup_(fah_freep) char *words = NULL;
-	char saved[FAH_CALLS_PATH_MAX], capture[FAH_CALLS_PATH_MAX + 8];
+	struct paths paths;
 	int status = fah_exact_parse(&job.run, cmd, argc, argv, take_option, &job), shown = 0;
 
 	if (status)
 		return status < 0 ? FAH_STATUS_OK : status;
-	status = settle(&job, saved, capture);
+	status = settle(&job, &paths);
 	if (status)
 		return status;
 	job.run.words = words = fah_invoke_words(cmd, argc, argv);
@@ -145,8 +164,10 @@ static const char *const examples[] = {
 	"write what python -m pstats, snakeviz and gprof2dot read",
 	"fixingahole calls -s tottime --subprocesses script.py --jobs 4",
 	"children too; the script's own arguments stand behind it",
-	"fixingahole cpu --save --pretty script.py",
-	"keep the result, print the tree of calls",
+	"fixingahole cpu --save --vis script.py",
+	"keep the result, draw who called whom",
+	"fixingahole cpu --save --vis --pretty script.py",
+	"the same, and the tree of calls",
 	NULL,
 };
 

@@ -99,6 +99,11 @@ static int open_capture(struct fah_graph_file *ret, const char *argument,
 
 	if (status)
 		return status;
+	ret->folder = fah_profile_meta(ret->opened.profile, "root");
+	if (fah_exact_has(ret->opened.profile, FAH_EXACT_ALL)) {
+		err = fah_exact_of(ret->opened.profile, FAH_EXACT_ALL, &ret->exact);
+		return err < 0 ? fah_fail_err(err, "graph: %s", ret->opened.path) : 0;
+	}
 	err = fah_stacks_new(ret->opened.profile, view, &ret->stacks);
 	if (err == 0)
 		err = fah_exact_of_view(&ret->exact, ret->stacks);
@@ -106,7 +111,6 @@ static int open_capture(struct fah_graph_file *ret, const char *argument,
 		return fah_fail_err(err, "graph: %s", ret->opened.path);
 	totals = fah_profile_totals(ret->opened.profile);
 	ret->whole = totals->wall_s;
-	ret->folder = fah_profile_meta(ret->opened.profile, "root");
 	if (asprintf(&ret->title, "%s of %s, %s samples: shares are within %.1f points (95%%)%s",
 		     fah_num_seconds(totals->wall_s).s, fah_basename(ret->opened.path),
 		     fah_num_count(totals->samples).s, totals->interval_points,
