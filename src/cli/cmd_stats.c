@@ -260,7 +260,8 @@ const struct fah_command fah_cmd_stats = {
 	.summary = "print calls as pstats does, of Python's stats files; of a folder, statistics",
 	.description =
 		"FILE is a stats file of Python's, as cProfile, profile or pstats.dump_stats write "
-		"them. The text is that of Python's pstats, to the byte: calls (all, and behind / "
+		"them, or a capture of fixingahole calls. The text is that of Python's pstats, to "
+		"the byte: calls (all, and behind / "
 		"those "
 		"that are not recursive), time in the function itself, and with all that it "
 		"called. "

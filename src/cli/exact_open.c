@@ -5,10 +5,12 @@
 #include "base/err.h"
 #include "base/path.h"
 #include "capture/format.h"
+#include "capture/reader.h"
 #include "cli/cli.h"
 #include "cli/open.h"
 #include "core/err.h"
 #include "import/pstats.h"
+#include "model/profile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,12 +61,22 @@ static bool is_folder_or_partial(const char *path)
 	return asprintf(&partial, "%s.partial", path) >= 0 && stat(partial, &st) == 0;
 }
 
-/* The calls that a capture holds. Captures have none yet. */
-static int exact_from_capture(const char *path, struct fah_exact *e)
+FAH_DEFINE_FREEP(struct fah_reader *, fah_reader_free)
+FAH_DEFINE_FREEP(struct fah_profile *, fah_profile_free)
+
+/* The calls of all processes that a capture holds. What cannot be read, summarize says best. */
+static int exact_from_capture(const char *argument, struct fah_exact *e)
 {
-	(void)path;
-	(void)e;
-	return FAH_EXACT_NONE;
+	_cleanup_(fah_freep) char *path = fah_find_capture(argument);
+	_cleanup_(fah_reader_freep) struct fah_reader *reader = NULL;
+	_cleanup_(fah_profile_freep) struct fah_profile *profile = NULL;
+
+	if (!path)
+		return FAH_ERR_NOMEM;
+	if (fah_reader_new(path, &reader) < 0 || fah_profile_load(reader, &profile) < 0 ||
+	    !fah_exact_has(profile, FAH_EXACT_ALL))
+		return FAH_EXACT_NONE;
+	return fah_exact_of(profile, FAH_EXACT_ALL, e);
 }
 
 int fah_exact_open(const char *path, struct fah_exact *e)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -156,7 +157,7 @@ def test_what_is_no_stats_file(one):
         assert done.status == 2 and not done.stdout and why in done.err and done.err.count("\n") == 1, done
         done = run([BINARY, "stats", "-i", "new"], one, stdin=("add %s\nread %s\nstats 1\n" % (name, name)).encode())
         assert done.status == 0 and done.out.count(why) == 2 and "List reduced" in done.out, done
-    golden = str(REPO / "tests" / "golden" / "v2.fah")
+    golden = str(REPO / "tests" / "golden" / "v1.fah")
     want = run([BINARY, "summarize", golden], one)
     for arguments in ([golden], ["--file", golden], ["--file=" + golden]):  # of samples
         done = run([BINARY, "stats", *arguments], one)
@@ -165,6 +166,20 @@ def test_what_is_no_stats_file(one):
     assert done.status == 2 and "--callers is for calls" in done.err
     done = run([BINARY, "stats", "new", "--json"], one)
     assert done.status == 2 and "--json is for samples" in done.err
+
+
+def test_captures_of_calls(one):
+    """A capture of `calls` is as good as a stats file, also in a sum."""
+    code = "def f():\n  return len('x')\nfor _ in range(7): f()"
+    done = run([BINARY, "calls", "-o", "calls.fah", "--python", sys.executable, "-c", code], one)
+    assert done.status == 0, done
+    assert run([BINARY, "stats", "calls.fah", "-o", "calls.prof"], one).status == 0
+    texts = [run([BINARY, "stats", name, "--callers", "--callees"], one) for name in ("calls.fah", "calls.prof")]
+    assert [text.status for text in texts] == [0, 0]
+    assert [text.out.split("\n", 1)[1] for text in texts] == [texts[0].out.split("\n", 1)[1]] * 2
+    assert re.search(r"^ +7 .*<string>:1\(f\)$", texts[0].out, re.M), texts[0]
+    both = run([BINARY, "stats", "calls.fah", "calls.prof", "--limit", r"\(f\)"], one)
+    assert re.search(r"^ +14 .*<string>:1\(f\)$", both.out, re.M), both
 
 
 CONSUMER = """
