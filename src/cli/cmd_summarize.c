@@ -148,7 +148,7 @@ static const char *const examples[] = {
 	"the summary of a run again",
 	"fixingahole summarize profile.fah -n 30 -t 0.1",
 	"the 30 dearest functions with at least 0.1 % of the run",
-	"fixingahole stats performance/script",
+	"fixingahole summarize performance/script",
 	"mean and deviation of each function over all runs of a script",
 	"fixingahole summarize scalene-profile.json",
 	"a profile that scalene made",
@@ -157,7 +157,6 @@ static const char *const examples[] = {
 
 const struct fah_command fah_cmd_summarize = {
 	.name = "summarize",
-	.alias = "stats",
 	.usage = "CAPTURE | FOLDER [-n N] [-t PERCENT] [OPTIONS]",
 	.summary = "print the summary of a capture again, or statistics of a folder of them",
 	.description =

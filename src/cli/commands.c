@@ -11,6 +11,7 @@ extern const struct fah_command fah_cmd_help;
 extern const struct fah_command fah_cmd_inspect;
 extern const struct fah_command fah_cmd_profile;
 extern const struct fah_command fah_cmd_record;
+extern const struct fah_command fah_cmd_stats;
 extern const struct fah_command fah_cmd_summarize;
 extern const struct fah_command fah_cmd_tree;
 
@@ -20,6 +21,7 @@ const struct fah_command *const fah_commands[] = {
 	&fah_cmd_record,
 	&fah_cmd_calls,
 	&fah_cmd_summarize,
+	&fah_cmd_stats,
 	&fah_cmd_tree,
 	&fah_cmd_flame,
 	&fah_cmd_graph,

@@ -247,7 +247,7 @@ int fah_pstats_read(const char *path, struct fah_exact *e)
 {
 	_cleanup_(fah_freep) char *data = NULL;
 	size_t len;
-	int err = fah_file_read_regular(path, FILE_MAX, &data, &len);
+	int err = fah_file_read(path, FILE_MAX, &data, &len);
 
 	return err < 0 ? err : fah_pstats_parse(data, len, e);
 }

@@ -123,7 +123,7 @@ int fah_report_pstats(FILE *out, const struct fah_exact *e, const struct fah_pst
 	if (l.n) {
 		if (o->order && o->order->n) {
 			fah_strbuf_adds(&sb, "   Ordered by: ");
-			fah_pstats_order_text(&sb, o->order, e->samples);
+			fah_pstats_order_text(&sb, o->order);
 			fah_strbuf_addc(&sb, '\n');
 		} else {
 			fah_strbuf_adds(&sb, "   Random listing order was used\n");

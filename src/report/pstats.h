@@ -25,6 +25,7 @@ enum fah_pstats_key {
 	FAH_PSTATS_PRIMITIVE,
 	FAH_PSTATS_STDNAME,
 	FAH_PSTATS_TIME,
+	FAH_PSTATS_SAMPLES, /* as calls, in other words */
 };
 
 /* pstats_order.c: what functions are sorted by. No keys: the file's own order. */

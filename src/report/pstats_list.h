@@ -27,7 +27,7 @@ int fah_pstats_limit_apply(const struct fah_pstats_limit *limit, struct fah_psta
 bool fah_pstats_regex(const char *python, struct fah_strbuf *out, bool *ret_ignore_case);
 
 /* "internal time, function name". */
-void fah_pstats_order_text(struct fah_strbuf *sb, const struct fah_pstats_order *o, bool samples);
+void fah_pstats_order_text(struct fah_strbuf *sb, const struct fah_pstats_order *o);
 
 /* pstats_text.c: characters as Python counts them in a text; bytes that are no UTF-8 are one each.
  */

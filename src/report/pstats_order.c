@@ -32,8 +32,8 @@ static const struct fah_pstats_word others[] = {
 	{"0", FAH_PSTATS_CALLS, ""},
 	{"1", FAH_PSTATS_TIME, ""},
 	{"2", FAH_PSTATS_CUMULATIVE, ""},
-	{"samples", FAH_PSTATS_CALLS, ""},
-	{"nsamples", FAH_PSTATS_CALLS, ""},
+	{"samples", FAH_PSTATS_SAMPLES, ""},
+	{"nsamples", FAH_PSTATS_SAMPLES, ""},
 	{"psamples", FAH_PSTATS_PRIMITIVE, ""},
 };
 
@@ -87,17 +87,16 @@ bool fah_pstats_order_add(struct fah_pstats_order *o, const char *word)
 	return true;
 }
 
-void fah_pstats_order_text(struct fah_strbuf *sb, const struct fah_pstats_order *o, bool samples)
+void fah_pstats_order_text(struct fah_strbuf *sb, const struct fah_pstats_order *o)
 {
 	for (size_t i = 0; i < o->n; i++) {
 		const struct fah_pstats_word *w = fah_pstats_words;
 
-		while (w->key != o->keys[i])
+		while (w->word && w->key != o->keys[i])
 			w++;
 		if (i)
 			fah_strbuf_adds(sb, ", ");
-		fah_strbuf_adds(sb,
-				samples && w->key == FAH_PSTATS_CALLS ? "sample count" : w->text);
+		fah_strbuf_adds(sb, w->word ? w->text : "sample count");
 	}
 }
 
@@ -129,6 +128,7 @@ static int compare_key(const struct fah_pstats_list *l, enum fah_pstats_key key,
 
 	switch (key) {
 	case FAH_PSTATS_CALLS:
+	case FAH_PSTATS_SAMPLES:
 		return more_calls_first(a->times.calls, b->times.calls);
 	case FAH_PSTATS_PRIMITIVE:
 		return more_calls_first(a->times.primitive, b->times.primitive);

@@ -173,6 +173,6 @@ def test_bash_completes(program, tmp_path):
     assert "--rate" in complete(script, ["fixingahole", "profile", "--"])
     assert complete(script, ["fixingahole", "profile", "--rat"]) == ["--rate"]
     assert complete(script, ["fixingahole", "inspect", "--rec"]) == ["--records"]
-    assert complete(script, ["fixingahole", "help", "s"]) == ["summarize", "scope", "settings"]
+    assert complete(script, ["fixingahole", "help", "s"]) == ["summarize", "stats", "scope", "settings"]
     assert complete(script, ["fixingahole", "help", "exit-"]) == ["exit-status"]
     assert complete(script, ["fixingahole", "help", "--com"]) == ["--completion"]

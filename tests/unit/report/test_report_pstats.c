@@ -51,7 +51,7 @@ static void words(void **state)
 		{"0", FAH_PSTATS_CALLS},
 		{"1", FAH_PSTATS_TIME},
 		{"2", FAH_PSTATS_CUMULATIVE},
-		{"nsamples", FAH_PSTATS_CALLS},
+		{"nsamples", FAH_PSTATS_SAMPLES},
 		{"", -1},
 		{"timer", -1},
 		{"3", -1},
