@@ -93,6 +93,7 @@ void fah_exact_push(struct fah_exact_thread *t, struct fah_exact_call *c, uint64
 	push(t, c, key, 0);
 }
 
+/* cost: of a function of C's the function itself knows it, and there is none here. */
 static inline void enter(struct fah_exact_thread *t, uint64_t key, uint32_t version, fah_object *of,
 			 const struct fah_exact_cost *cost)
 {
@@ -107,7 +108,7 @@ static inline void enter(struct fah_exact_thread *t, uint64_t key, uint32_t vers
 			return; /* its end will not be believed */
 	}
 	caller->last = c;
-	push(t, c, key, cost->to_caller);
+	push(t, c, key, (cost ? cost : c->callee->cost)->to_caller);
 }
 
 static inline void leave(struct fah_exact_thread *t, int64_t now)
@@ -250,6 +251,14 @@ fah_object *fah_exact_on_return(fah_object *self, fah_object *const *args, long 
 	return fah_py.none;
 }
 
+/* Of what is told and is no call of either kind. */
+static inline int64_t cost_of_other(const fah_object *called)
+{
+	return called == fah_py.t_str	 ? fah_exacting.str
+	       : called == fah_py.t_type ? fah_exacting.type
+					 : fah_exacting.unknown;
+}
+
 /* The program asks for the number that we have. */
 static __attribute__((noinline)) void see_use_tool(const fah_object *first)
 {
@@ -280,10 +289,10 @@ fah_object *fah_exact_on_call(fah_object *self, fah_object *const *args, long n)
 	t->told = false;
 	def = def_of(args[2], args[3]);
 	if (!def) {
-		t->taken += fah_exacting.unknown;
+		t->taken += cost_of_other(args[2]);
 		return fah_py.none;
 	}
-	enter(t, def, 0, args[2], &fah_exacting.c_call);
+	enter(t, def, 0, args[2], NULL);
 	if (__builtin_expect(t->top->call->callee->takes_tool, 0) && t->top->key == def)
 		see_use_tool(args[3]);
 	return fah_py.none;
@@ -298,9 +307,9 @@ fah_object *fah_exact_on_c_return(fah_object *self, fah_object *const *args, lon
 	if (!t)
 		return fah_py.none;
 	if (def)
-		end(t, def, fah_exacting.c_call.to_callee);
-	else
-		t->taken += fah_exacting.unknown;
+		end(t, def, t->top->call->callee->cost->to_callee);
+	else if ((n & INT16_MAX) >= 4)
+		t->taken += cost_of_other(args[2]);
 	return fah_py.none;
 }
 
@@ -353,7 +362,7 @@ int fah_exact_on_profile(fah_object *self, const void *frame, int what, fah_obje
 		break;
 	case WHAT_C_CALL:
 		if (arg && def_of(arg, NULL))
-			enter(t, def_of(arg, NULL), 0, arg, &fah_exacting.c_call);
+			enter(t, def_of(arg, NULL), 0, arg, NULL);
 		if (t->top->call->callee->replaces_us)
 			see_replaced(arg);
 		break;
@@ -362,7 +371,7 @@ int fah_exact_on_profile(fah_object *self, const void *frame, int what, fah_obje
 		if (!arg || !def_of(arg, NULL))
 			break;
 		starts = t->top->call->callee->starts_threads;
-		end(t, def_of(arg, NULL), fah_exacting.c_call.to_callee);
+		end(t, def_of(arg, NULL), t->top->call->callee->cost->to_callee);
 		if (starts)
 			fah_exact_other_threads();
 		break;

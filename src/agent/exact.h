@@ -24,8 +24,9 @@ struct fah_exact_called {
 	bool changed;	     /* since it was written */
 	uint64_t recursive;  /* calls while it ran already, and */
 	int64_t total;	     /* ticks with what it called: since written */
-	struct fah_exact_call *last;   /* that it made: loops call the same again */
-	struct fah_exact_called *next; /* of all in the table */
+	const struct fah_exact_cost *cost; /* of C: what telling of it costs */
+	struct fah_exact_call *last;	   /* that it made: loops call the same again */
+	struct fah_exact_called *next;	   /* of all in the table */
 };
 
 /* Calls of it by one other. 64 bytes: one line of the cache. */
@@ -93,8 +94,12 @@ struct fah_exacting {
 	struct fah_exact_cost from_c; /* likewise, by code of C */
 	struct fah_exact_cost resume; /* a generator */
 	struct fah_exact_cost c_call; /* a function of C */
-	int64_t unknown;	      /* what is told and is no call of either kind */
-	int64_t second;		      /* ticks of one, about */
+	/* those that the interpreter has instructions of their own for, but not while it tells */
+	struct fah_exact_cost len, isinstance, append;
+	/* each of the two times it is told of what is no call of either kind: of a type; of two
+	 * that have such instructions too */
+	int64_t unknown, str, type;
+	int64_t second; /* ticks of one, about */
 	uint64_t ticks_begun, ns_begun;
 	_Atomic uint64_t bytes; /* of all tables and stacks */
 };
@@ -168,6 +173,8 @@ fah_object *fah_exact_site(struct fah_exact_thread *t, fah_object *const *args);
 void fah_exact_sites_again(void); /* all are told again */
 void fah_exact_sites_stop(void);  /* and from now on; another tool comes */
 
+/* Of a function of C's, by its definition. */
+const struct fah_exact_cost *fah_exact_cost_of_c(uint64_t method_def);
 /* exact_measure.c: what telling costs. False: calls are not told as they should be. */
 bool fah_exact_measure(void);
 

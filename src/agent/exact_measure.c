@@ -38,9 +38,25 @@ static const char program[] = "def probe(x):\n"
 			      "def c_call():\n"
 			      "    for i in range(600):\n"
 			      "        builtin(i)\n"
+			      "def len_call():\n"
+			      "    for i in range(600):\n"
+			      "        len('abc')\n"
+			      "def isinstance_call():\n"
+			      "    for i in range(600):\n"
+			      "        isinstance(i, int)\n"
+			      "def append_call():\n"
+			      "    found = []\n"
+			      "    for i in range(600):\n"
+			      "        found.append(i)\n"
 			      "def type_call():\n"
 			      "    for i in range(600):\n"
-			      "        int(i)\n";
+			      "        int(i)\n"
+			      "def str_of():\n"
+			      "    for i in range(600):\n"
+			      "        str(i)\n"
+			      "def type_of():\n"
+			      "    for i in range(600):\n"
+			      "        type(i)\n";
 
 static fah_object *nothing(fah_object *self, fah_object *arg)
 {
@@ -140,24 +156,99 @@ static bool measure(fah_object *globals, const char *name, bool c, int64_t witho
 	return true;
 }
 
-/* The costs as they are from now on. */
-static void settle(struct fah_exact_cost call, struct fah_exact_cost quiet,
-		   struct fah_exact_cost from_c, struct fah_exact_cost resume,
-		   struct fah_exact_cost c_call)
+/* Where it ends nobody knows how it began: of what was measured for both, the caller has the rest.
+ */
+static void same_end(struct fah_exact_cost *cost, const struct fah_exact_cost *as)
 {
-	struct fah_exact_cost *starts[] = {&call, &quiet, &from_c, &resume};
+	cost->to_caller += cost->to_callee - as->to_callee;
+	cost->to_callee = as->to_callee;
+	if (cost->to_caller < 0)
+		cost->to_caller = 0;
+}
 
-	/* where it ends nobody knows how it began */
-	for (int i = 1; i < 4; i++) {
-		starts[i]->to_caller += starts[i]->to_callee - call.to_callee;
-		if (starts[i]->to_caller < 0)
-			starts[i]->to_caller = 0;
-	}
-	fah_exacting.call = call;
-	fah_exacting.quiet = quiet;
-	fah_exacting.from_c = from_c;
-	fah_exacting.resume = resume;
-	fah_exacting.c_call = c_call;
+static struct {
+	uint64_t def;
+	const struct fah_exact_cost *cost;
+} special[3];
+
+const struct fah_exact_cost *fah_exact_cost_of_c(uint64_t method_def)
+{
+	for (int i = 0; i < 3; i++)
+		if (method_def && special[i].def == method_def)
+			return special[i].cost;
+	return &fah_exacting.c_call;
+}
+
+/* The PyMethodDef of a function by its name among the builtins, or of a type's method. */
+static uint64_t def_of(fah_object *of, const char *name, size_t at)
+{
+	fah_object *function = fah_py.get_attr(of, name);
+	uint64_t def = function ? (uint64_t)(uintptr_t)fah_py_word(function, at) : 0;
+
+	fah_py.err_clear();
+	fah_py_drop(function);
+	return def;
+}
+
+static void know_special(const struct fah_exacting *costs)
+{
+	fah_object *builtins = fah_py_module("builtins");
+
+	special[0].def = builtins ? def_of(builtins, "len", 16) : 0;
+	special[0].cost = &costs->len;
+	special[1].def = builtins ? def_of(builtins, "isinstance", 16) : 0;
+	special[1].cost = &costs->isinstance;
+	special[2].def = def_of(fah_py.t_list, "append", 40);
+	special[2].cost = &costs->append;
+}
+
+static int64_t half(const struct timed *t)
+{
+	return t->added > 0 ? t->added / 2 : 0; /* it is told of twice: where it begins and ends */
+}
+
+/* All of it, into costs that are not in force yet. */
+static bool measure_all(fah_object *globals, int64_t without, struct fah_exacting *to)
+{
+	struct timed unknown, str, type;
+
+	if (!measure(globals, "call", false, without, &to->call) ||
+	    !measure(globals, "quiet", false, without, &to->quiet) ||
+	    !measure(globals, "from_c", false, without, &to->from_c) ||
+	    !measure(globals, "resume", false, without, &to->resume) ||
+	    !measure(globals, "c_call", true, without, &to->c_call) ||
+	    !measure(globals, "len_call", true, without, &to->len) ||
+	    !measure(globals, "isinstance_call", true, without, &to->isinstance) ||
+	    !measure(globals, "append_call", true, without, &to->append) ||
+	    !measure_loop(globals, "type_call", true, &unknown) ||
+	    !measure_loop(globals, "str_of", true, &str) ||
+	    !measure_loop(globals, "type_of", true, &type))
+		return false;
+	same_end(&to->quiet, &to->call);
+	same_end(&to->from_c, &to->call);
+	same_end(&to->resume, &to->call);
+	to->unknown = half(&unknown);
+	to->str = half(&str);
+	to->type = half(&type);
+	return true;
+}
+
+static void put_in_force(const struct fah_exacting *costs)
+{
+	struct fah_exacting *to = &fah_exacting;
+
+	to->call = costs->call;
+	to->quiet = costs->quiet;
+	to->from_c = costs->from_c;
+	to->resume = costs->resume;
+	to->c_call = costs->c_call;
+	to->len = costs->len;
+	to->isinstance = costs->isinstance;
+	to->append = costs->append;
+	to->unknown = costs->unknown;
+	to->str = costs->str;
+	to->type = costs->type;
+	know_special(to);
 }
 
 bool fah_exact_measure(void)
@@ -166,8 +257,7 @@ bool fah_exact_measure(void)
 					    NULL};
 	fah_object *globals = fah_py_run(program, "<fixingahole>");
 	fah_object *function = fah_py.new_function(&def, NULL, NULL), *run = NULL;
-	struct fah_exact_cost call, quiet, from_c, resume, c_call;
-	struct timed type_call = {0};
+	struct fah_exacting costs;
 	int64_t without = INT64_MAX;
 	bool good = globals && function;
 
@@ -180,17 +270,9 @@ bool fah_exact_measure(void)
 
 		without = took < without ? took : without;
 	}
-	good = good && measure(globals, "call", false, without, &call) &&
-	       measure(globals, "quiet", false, without, &quiet) &&
-	       measure(globals, "from_c", false, without, &from_c) &&
-	       measure(globals, "resume", false, without, &resume) &&
-	       measure(globals, "c_call", true, without, &c_call) &&
-	       measure_loop(globals, "type_call", true, &type_call);
-	if (good && !fah_exacting.raw) {
-		settle(call, quiet, from_c, resume, c_call);
-		/* told twice: when it begins and when it ends */
-		fah_exacting.unknown = type_call.added > 0 ? type_call.added / 2 : 0;
-	}
+	good = good && measure_all(globals, without, &costs);
+	if (good && !fah_exacting.raw)
+		put_in_force(&costs);
 	fah_exacting.measuring = false;
 	fah_py.err_clear();
 	fah_py_drop(function);

@@ -242,6 +242,7 @@ static struct fah_exact_called *called(struct fah_exact_thread *t, uint64_t key,
 	}
 	f = t->called;
 	*f = (struct fah_exact_called){.key = key, .version = version};
+	f->cost = fah_exact_cost_of_c(version ? 0 : key);
 	if (!fah_exacting.measuring && !tell(f, of))
 		return NULL;
 	t->called++;
