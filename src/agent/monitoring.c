@@ -35,7 +35,7 @@ bool fah_monitoring_call(const char *name, long a, long b, fah_object *last)
 long fah_monitoring_take_tool(void)
 {
 	fah_object *name = fah_py.str_from("fixingahole", 11);
-	static const long tools[] = {4, 3, 5};
+	static const long tools[] = {5, 4, 3};
 	long tool = -1;
 
 	for (int i = 0; name && i < 3 && tool < 0; i++)

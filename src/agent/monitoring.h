@@ -13,8 +13,8 @@
 fah_object *fah_monitoring(void);
 /* monitoring.NAME(a, b, last): b below 0 and last NULL are left out. True: it was not refused. */
 bool fah_monitoring_call(const char *name, long a, long b, fah_object *last);
-/* The last of those that no tool has by convention (the program's own tool takes the first), or the
- * one before, or the optimizer's, of which there is none. -1: all are taken. */
+/* That of optimizers, of which there is none, or one that no tool has by convention: programs take
+ * those. -1: all are taken. */
 long fah_monitoring_take_tool(void);
 /* 0: there is no event of that name. */
 long fah_monitoring_event(const char *name);

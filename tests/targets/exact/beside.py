@@ -30,9 +30,9 @@ if sys.version_info >= (3, 12):
         monitoring.set_events(tool, monitoring.events.PY_START)
         work()
         monitoring.set_events(tool, 0)
-        print("tool", tool, seen.count("leaf"))
+        print("tool", tool, seen.count("leaf"), monitoring.get_tool(tool))
         del seen[:]
-    monitoring.use_tool_id(5, "mine")  # now there is none left
+    monitoring.use_tool_id(5, "mine")  # ours goes elsewhere, and now there is none left
     work()
 events = []
 sys.setprofile(lambda frame, event, arg: events.append(event))
