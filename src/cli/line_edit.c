@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "base/term.h"
 #include "base/utf8.h"
+#include "cli/line_text.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -30,8 +31,7 @@ enum key { KEY_UP = 256, KEY_DOWN, KEY_RIGHT, KEY_LEFT, KEY_HOME, KEY_END, KEY_D
 struct line {
 	struct fah_line_edit *le;
 	const char *prompt;
-	struct fah_strbuf text;
-	size_t at;	   /* the cursor, in bytes */
+	struct fah_line_text text;
 	size_t past;	   /* which line of the history is shown; its n: the new one */
 	char *kept;	   /* the new one, while another is shown */
 	bool done, cancel; /* the line is complete; there are no more */
@@ -60,66 +60,6 @@ void fah_line_edit_release(struct fah_line_edit *le)
 	fah_words_release(&le->history);
 }
 
-static const char *text_of(const struct line *l)
-{
-	return fah_strbuf_str(&l->text);
-}
-
-/* The start of the character before, or of the one behind, a place. */
-static size_t before(const struct line *l, size_t at)
-{
-	while (at && ((unsigned char)text_of(l)[--at] & 0xc0) == 0x80)
-		;
-	return at;
-}
-
-static size_t behind(const struct line *l, size_t at)
-{
-	if (at < l->text.len)
-		at++;
-	while (at < l->text.len && ((unsigned char)text_of(l)[at] & 0xc0) == 0x80)
-		at++;
-	return at;
-}
-
-static void insert(struct line *l, const char *s, size_t len)
-{
-	if (!fah_strbuf_reserve(&l->text, len))
-		return;
-	memmove(l->text.p + l->at + len, l->text.p + l->at, l->text.len - l->at);
-	memcpy(l->text.p + l->at, s, len);
-	l->text.len += len;
-	l->text.p[l->text.len] = '\0';
-	l->at += len;
-}
-
-static void cut(struct line *l, size_t from, size_t to)
-{
-	if (from == to)
-		return;
-	memmove(l->text.p + from, l->text.p + to, l->text.len - to);
-	fah_strbuf_truncate(&l->text, l->text.len - (to - from));
-	l->at = from;
-}
-
-static void replace(struct line *l, const char *s)
-{
-	fah_strbuf_truncate(&l->text, 0);
-	l->at = 0;
-	insert(l, s, strlen(s));
-}
-
-static size_t word_start(const struct line *l)
-{
-	size_t at = l->at;
-
-	while (at && text_of(l)[at - 1] == ' ')
-		at--;
-	while (at && text_of(l)[at - 1] != ' ')
-		at--;
-	return at;
-}
-
 static void go_history(struct line *l, bool back)
 {
 	const struct fah_words *h = &l->le->history;
@@ -128,10 +68,10 @@ static void go_history(struct line *l, bool back)
 		return;
 	if (l->past == h->n) {
 		free(l->kept);
-		l->kept = strdup(text_of(l));
+		l->kept = strdup(fah_line_text_str(&l->text));
 	}
 	l->past += back ? (size_t)-1 : 1;
-	replace(l, l->past < h->n ? h->p[l->past] : l->kept ? l->kept : "");
+	fah_line_text_replace(&l->text, l->past < h->n ? h->p[l->past] : l->kept ? l->kept : "");
 }
 
 static void say(const char *s, size_t len)
@@ -149,18 +89,18 @@ static void say(const char *s, size_t len)
 static void redraw(const struct line *l)
 {
 	_cleanup_(fah_strbuf_release) struct fah_strbuf sb = FAH_STRBUF_INIT;
-	const char *text = text_of(l);
+	const char *text = fah_line_text_str(&l->text);
 	size_t prompt = fah_utf8_width(l->prompt, strlen(l->prompt));
 	size_t room = (size_t)fah_term_width(STDOUT_FILENO) - 1, first = 0, shown;
 
 	room = room > prompt + 10 ? room - prompt : 10;
-	while (first < l->at && fah_utf8_width(text + first, l->at - first) >= room)
-		first = behind(l, first);
-	shown = fah_utf8_fit(text + first, l->text.len - first, room);
+	while (first < l->text.at && fah_utf8_width(text + first, l->text.at - first) >= room)
+		first = fah_line_text_behind(&l->text, first);
+	shown = fah_utf8_fit(text + first, l->text.s.len - first, room);
 	fah_strbuf_addf(&sb, "\r%s", l->prompt);
 	fah_strbuf_add(&sb, text + first, shown);
 	fah_strbuf_addf(&sb, "\x1b[K\r\x1b[%zuC",
-			prompt + fah_utf8_width(text + first, l->at - first));
+			prompt + fah_utf8_width(text + first, l->text.at - first));
 	say(fah_strbuf_str(&sb), sb.len);
 }
 
@@ -208,7 +148,7 @@ static void take_character(struct line *l, int first)
 			return;
 		bytes[n] = (char)c;
 	}
-	insert(l, bytes, n);
+	fah_line_text_insert(&l->text, bytes, n);
 }
 
 static size_t common(const struct fah_words *w)
@@ -242,22 +182,22 @@ static int compare(const void *a, const void *b)
 static void complete(struct line *l)
 {
 	struct fah_words found = {0};
-	_cleanup_(fah_freep) char *line = strndup(text_of(l), l->at);
-	size_t at = l->at, len;
+	_cleanup_(fah_freep) char *line = strndup(fah_line_text_str(&l->text), l->text.at);
+	size_t at = l->text.at, len;
 
-	while (at && text_of(l)[at - 1] != ' ')
+	while (at && fah_line_text_str(&l->text)[at - 1] != ' ')
 		at--;
 	if (line && l->le->complete)
 		l->le->complete(l->le->ctx, line, at, &found);
 	if (found.n)
 		qsort(found.p, found.n, sizeof(*found.p), compare);
 	len = common(&found);
-	if (len > l->at - at || found.n == 1) {
-		cut(l, at, l->at);
-		l->at = at;
-		insert(l, found.p[0], len);
+	if (len > l->text.at - at || found.n == 1) {
+		fah_line_text_cut(&l->text, at, l->text.at);
+		l->text.at = at;
+		fah_line_text_insert(&l->text, found.p[0], len);
 		if (found.n == 1 && found.p[0][len - (len > 0)] != '/')
-			insert(l, " ", 1);
+			fah_line_text_insert(&l->text, " ", 1);
 	} else if (found.n) {
 		list(&found);
 	}
@@ -275,37 +215,38 @@ static void take_key(struct line *l, int key)
 		l->cancel = true;
 		break;
 	case KEY_CTRL('D'):
-		if (!l->text.len)
+		if (!l->text.s.len)
 			l->cancel = true;
 		else
-			cut(l, l->at, behind(l, l->at));
+			fah_line_text_cut(&l->text, l->text.at,
+					  fah_line_text_behind(&l->text, l->text.at));
 		break;
 	case KEY_DELETE:
-		cut(l, l->at, behind(l, l->at));
+		fah_line_text_cut(&l->text, l->text.at, fah_line_text_behind(&l->text, l->text.at));
 		break;
 	case KEY_CTRL('C'):
 		say("^C\n", 3);
-		replace(l, "");
+		fah_line_text_replace(&l->text, "");
 		break;
 	case KEY_CTRL('H'):
 	case DELETE:
-		cut(l, before(l, l->at), l->at);
+		fah_line_text_cut(&l->text, fah_line_text_before(&l->text, l->text.at), l->text.at);
 		break;
 	case KEY_CTRL('A'):
 	case KEY_HOME:
-		l->at = 0;
+		l->text.at = 0;
 		break;
 	case KEY_CTRL('E'):
 	case KEY_END:
-		l->at = l->text.len;
+		l->text.at = l->text.s.len;
 		break;
 	case KEY_CTRL('B'):
 	case KEY_LEFT:
-		l->at = before(l, l->at);
+		l->text.at = fah_line_text_before(&l->text, l->text.at);
 		break;
 	case KEY_CTRL('F'):
 	case KEY_RIGHT:
-		l->at = behind(l, l->at);
+		l->text.at = fah_line_text_behind(&l->text, l->text.at);
 		break;
 	case KEY_CTRL('P'):
 	case KEY_UP:
@@ -316,13 +257,13 @@ static void take_key(struct line *l, int key)
 		go_history(l, false);
 		break;
 	case KEY_CTRL('K'):
-		cut(l, l->at, l->text.len);
+		fah_line_text_cut(&l->text, l->text.at, l->text.s.len);
 		break;
 	case KEY_CTRL('U'):
-		cut(l, 0, l->at);
+		fah_line_text_cut(&l->text, 0, l->text.at);
 		break;
 	case KEY_CTRL('W'):
-		cut(l, word_start(l), l->at);
+		fah_line_text_cut(&l->text, fah_line_text_word(&l->text), l->text.at);
 		break;
 	case KEY_CTRL('L'):
 		say("\x1b[H\x1b[2J", 7);
@@ -357,19 +298,19 @@ static char *read_terminal(struct fah_line_edit *le, const char *prompt)
 		key = read_byte();
 		take_key(&l, key == ESCAPE ? read_escape() : key);
 	}
-	l.at = l.text.len;
+	l.text.at = l.text.s.len;
 	redraw(&l);
 	if (l.done)
 		say("\n", 1);
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &was);
 	free(l.kept);
 	if (l.cancel) {
-		fah_strbuf_release(&l.text);
+		fah_strbuf_release(&l.text.s);
 		return NULL;
 	}
-	if (l.text.len)
-		fah_words_add(&le->history, text_of(&l));
-	return l.text.p ? fah_strbuf_take(&l.text) : strdup("");
+	if (l.text.s.len)
+		fah_words_add(&le->history, fah_line_text_str(&l.text));
+	return l.text.s.p ? fah_strbuf_take(&l.text.s) : strdup("");
 }
 
 char *fah_line_edit_read(struct fah_line_edit *le, const char *prompt)

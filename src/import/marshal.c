@@ -10,6 +10,7 @@
 
 #include "base/room.h"
 #include "core/err.h"
+#include "import/marshal_bytes.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -25,81 +26,16 @@ struct values {
 
 struct marshal {
 	struct fah_arena *arena;
-	const unsigned char *p, *end;
+	struct fah_marshal_bytes in;
 	struct values refs;  /* NULL: not complete */
 	struct values stack; /* what is in the containers that are not complete */
 	int depth;
-	int err;
 };
-
-static int fail(struct marshal *m, int err)
-{
-	m->err = err;
-	return err;
-}
-
-/* NULL: the data ends before. */
-static const unsigned char *take(struct marshal *m, size_t n)
-{
-	const unsigned char *p = m->p;
-
-	if (n > (size_t)(m->end - m->p)) {
-		m->err = FAH_ERR_DAMAGED;
-		return NULL;
-	}
-	m->p += n;
-	return p;
-}
-
-static bool take_u8(struct marshal *m, uint32_t *ret)
-{
-	const unsigned char *p = take(m, 1);
-
-	if (p)
-		*ret = *p;
-	return p;
-}
-
-static bool take_i32(struct marshal *m, int32_t *ret)
-{
-	const unsigned char *p = take(m, 4);
-
-	if (p)
-		*ret = (int32_t)((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-				 (uint32_t)p[3] << 24);
-	return p;
-}
-
-static bool take_u64(struct marshal *m, uint64_t *ret)
-{
-	const unsigned char *p = take(m, 8);
-	uint64_t v = 0;
-
-	for (int i = 7; p && i >= 0; i--)
-		v = v << 8 | p[i];
-	*ret = v;
-	return p;
-}
-
-/* A length that can be: no item takes less than a byte. */
-static bool take_length(struct marshal *m, size_t *ret)
-{
-	int32_t n;
-
-	if (!take_i32(m, &n))
-		return false;
-	if (n < 0 || (size_t)n > (size_t)(m->end - m->p)) {
-		m->err = n < 0 ? FAH_ERR_FORMAT : FAH_ERR_DAMAGED;
-		return false;
-	}
-	*ret = (size_t)n;
-	return true;
-}
 
 static bool push(struct marshal *m, struct values *to, const struct fah_marshal *v)
 {
 	if (!fah_room(&to->p, to->n, &to->cap, sizeof(*to->p))) {
-		m->err = FAH_ERR_NOMEM;
+		m->in.err = FAH_ERR_NOMEM;
 		return false;
 	}
 	to->p[to->n++] = v;
@@ -109,10 +45,10 @@ static bool push(struct marshal *m, struct values *to, const struct fah_marshal 
 static int read_text(struct marshal *m, struct fah_marshal *v, size_t len,
 		     enum fah_marshal_type type)
 {
-	const unsigned char *p = take(m, len);
+	const unsigned char *p = fah_marshal_take(&m->in, len);
 
 	if (!p)
-		return m->err;
+		return m->in.err;
 	v->type = type;
 	v->text.p = (const char *)p;
 	v->text.len = len;
@@ -129,17 +65,17 @@ static int read_long(struct marshal *m, struct fah_marshal *v)
 	int32_t n;
 	size_t count;
 
-	if (!take_i32(m, &n))
-		return m->err;
+	if (!fah_marshal_take_i32(&m->in, &n))
+		return m->in.err;
 	count = n < 0 ? (size_t) - (int64_t)n : (size_t)n;
-	p = take(m, 2 * count);
+	p = fah_marshal_take(&m->in, 2 * count);
 	if (!p)
-		return m->err;
+		return m->in.err;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t digit = (uint32_t)p[2 * i] | (uint32_t)p[2 * i + 1] << 8;
 
 		if (digit >> DIGIT_BITS)
-			return fail(m, FAH_ERR_FORMAT);
+			return fah_marshal_fail(&m->in, FAH_ERR_FORMAT);
 		about += digit * weight;
 		weight *= 1 << DIGIT_BITS;
 		if (i < 5)
@@ -160,24 +96,24 @@ static int read_float_text(struct marshal *m, struct fah_marshal *v)
 	const unsigned char *p;
 	uint32_t len;
 
-	if (!take_u8(m, &len))
-		return m->err;
-	p = take(m, len);
+	if (!fah_marshal_take_u8(&m->in, &len))
+		return m->in.err;
+	p = fah_marshal_take(&m->in, len);
 	if (!p)
-		return m->err;
+		return m->in.err;
 	memcpy(text, p, len);
 	text[len] = '\0';
 	v->type = FAH_MARSHAL_NUMBER;
 	v->number = strtod(text, &end);
-	return end == text || *end ? fail(m, FAH_ERR_FORMAT) : 0;
+	return end == text || *end ? fah_marshal_fail(&m->in, FAH_ERR_FORMAT) : 0;
 }
 
 static int read_float(struct marshal *m, struct fah_marshal *v)
 {
 	uint64_t bits;
 
-	if (!take_u64(m, &bits))
-		return m->err;
+	if (!fah_marshal_take_u64(&m->in, &bits))
+		return m->in.err;
 	v->type = FAH_MARSHAL_NUMBER;
 	memcpy(&v->number, &bits, sizeof(bits));
 	return 0;
@@ -195,7 +131,7 @@ static int close_items(struct marshal *m, struct fah_marshal *v, enum fah_marsha
 	v->items.n = n;
 	v->items.p = fah_arena_array(m->arena, n, sizeof(*v->items.p));
 	if (!v->items.p)
-		return fail(m, FAH_ERR_NOMEM);
+		return fah_marshal_fail(&m->in, FAH_ERR_NOMEM);
 	if (n)
 		memcpy(v->items.p, m->stack.p + first, n * sizeof(*v->items.p));
 	m->stack.n = first;
@@ -210,7 +146,7 @@ static int read_items(struct marshal *m, struct fah_marshal *v, size_t n)
 		const struct fah_marshal *item = read_value(m);
 
 		if (!item || !push(m, &m->stack, item))
-			return m->err;
+			return m->in.err;
 	}
 	return close_items(m, v, FAH_MARSHAL_ITEMS, first);
 }
@@ -222,14 +158,14 @@ static int read_dict(struct marshal *m, struct fah_marshal *v)
 	for (;;) {
 		const struct fah_marshal *key, *value;
 
-		if (m->p < m->end && *m->p == '0') { /* the end */
-			m->p++;
+		if (m->in.p < m->in.end && *m->in.p == '0') { /* the end */
+			m->in.p++;
 			return close_items(m, v, FAH_MARSHAL_DICT, first);
 		}
 		key = read_value(m);
 		value = key ? read_value(m) : NULL;
 		if (!value || !push(m, &m->stack, key) || !push(m, &m->stack, value))
-			return m->err;
+			return m->in.err;
 	}
 }
 
@@ -243,39 +179,40 @@ static int read_code(struct marshal *m, struct fah_marshal *v)
 	bool old;
 	int before, behind;
 
-	if (!take(m, 20))
-		return m->err;
-	if (m->end - m->p < 5)
-		return fail(m, FAH_ERR_DAMAGED);
-	old = (m->p[0] & ~FLAG_REF) != 's' && m->p[0] != 'r';
+	if (!fah_marshal_take(&m->in, 20))
+		return m->in.err;
+	if (m->in.end - m->in.p < 5)
+		return fah_marshal_fail(&m->in, FAH_ERR_DAMAGED);
+	old = (m->in.p[0] & ~FLAG_REF) != 's' && m->in.p[0] != 'r';
 	before = old ? 6 : 5;
 	behind = old ? 1 : 2;
-	if (old && !take(m, 4))
-		return m->err;
+	if (old && !fah_marshal_take(&m->in, 4))
+		return m->in.err;
 	for (int i = 0; i < before; i++)
 		if (!read_value(m))
-			return m->err;
+			return m->in.err;
 	v->code.file = read_value(m);
 	v->code.name = v->code.file ? read_value(m) : NULL;
-	if (!v->code.name || (!old && !read_value(m)) || !take_i32(m, &v->code.line))
-		return m->err;
+	if (!v->code.name || (!old && !read_value(m)) ||
+	    !fah_marshal_take_i32(&m->in, &v->code.line))
+		return m->in.err;
 	for (int i = 0; i < behind; i++)
 		if (!read_value(m))
-			return m->err;
+			return m->in.err;
 	v->type = FAH_MARSHAL_CODE;
 	return v->code.file->type == FAH_MARSHAL_TEXT && v->code.name->type == FAH_MARSHAL_TEXT
 		       ? 0
-		       : fail(m, FAH_ERR_FORMAT);
+		       : fah_marshal_fail(&m->in, FAH_ERR_FORMAT);
 }
 
 /* Constants of code that nobody asks for. */
 static int skip_values(struct marshal *m, struct fah_marshal *v, int values, size_t bytes)
 {
-	if (!take(m, bytes))
-		return m->err;
+	if (!fah_marshal_take(&m->in, bytes))
+		return m->in.err;
 	for (int i = 0; i < values; i++)
 		if (!read_value(m))
-			return m->err;
+			return m->in.err;
 	v->type = FAH_MARSHAL_NOTHING;
 	return 0;
 }
@@ -299,14 +236,14 @@ static int read_type(struct marshal *m, struct fah_marshal *v, uint32_t type)
 		v->integer = type == 'T';
 		return 0;
 	case 'i':
-		if (!take_i32(m, &i32))
-			return m->err;
+		if (!fah_marshal_take_i32(&m->in, &i32))
+			return m->in.err;
 		v->type = FAH_MARSHAL_INTEGER;
 		v->integer = i32;
 		return 0;
 	case 'I': /* of 64 bits; no longer written, but read by all */
-		if (!take_u64(m, &bits))
-			return m->err;
+		if (!fah_marshal_take_u64(&m->in, &bits))
+			return m->in.err;
 		v->type = FAH_MARSHAL_INTEGER;
 		v->integer = (int64_t)bits;
 		return 0;
@@ -320,19 +257,22 @@ static int read_type(struct marshal *m, struct fah_marshal *v, uint32_t type)
 	case 't': /* interned */
 	case 'a': /* ASCII */
 	case 'A': /* interned */
-		return take_length(m, &n) ? read_text(m, v, n, FAH_MARSHAL_TEXT) : m->err;
+		return fah_marshal_take_length(&m->in, &n) ? read_text(m, v, n, FAH_MARSHAL_TEXT)
+							   : m->in.err;
 	case 'z': /* ASCII, short */
 	case 'Z': /* interned */
-		return take_u8(m, &u8) ? read_text(m, v, u8, FAH_MARSHAL_TEXT) : m->err;
+		return fah_marshal_take_u8(&m->in, &u8) ? read_text(m, v, u8, FAH_MARSHAL_TEXT)
+							: m->in.err;
 	case 's':
-		return take_length(m, &n) ? read_text(m, v, n, FAH_MARSHAL_BYTES) : m->err;
+		return fah_marshal_take_length(&m->in, &n) ? read_text(m, v, n, FAH_MARSHAL_BYTES)
+							   : m->in.err;
 	case ')': /* a short tuple */
-		return take_u8(m, &u8) ? read_items(m, v, u8) : m->err;
+		return fah_marshal_take_u8(&m->in, &u8) ? read_items(m, v, u8) : m->in.err;
 	case '(': /* tuple */
 	case '[': /* list */
 	case '<': /* set */
 	case '>': /* frozenset */
-		return take_length(m, &n) ? read_items(m, v, n) : m->err;
+		return fah_marshal_take_length(&m->in, &n) ? read_items(m, v, n) : m->in.err;
 	case 'c':
 		return read_code(m, v);
 	case 'y': /* complex */
@@ -343,7 +283,7 @@ static int read_type(struct marshal *m, struct fah_marshal *v, uint32_t type)
 	case '}': /* frozendict, of 3.15 */
 		return read_dict(m, v);
 	default:
-		return fail(m, FAH_ERR_FORMAT);
+		return fah_marshal_fail(&m->in, FAH_ERR_FORMAT);
 	}
 }
 
@@ -351,16 +291,16 @@ static const struct fah_marshal *read_ref(struct marshal *m)
 {
 	int32_t i;
 
-	if (!take_i32(m, &i))
+	if (!fah_marshal_take_i32(&m->in, &i))
 		return NULL;
 	if (i < 0 || (size_t)i >= m->refs.n || !m->refs.p[i]) {
-		m->err = FAH_ERR_FORMAT;
+		m->in.err = FAH_ERR_FORMAT;
 		return NULL;
 	}
 	return m->refs.p[i];
 }
 
-/* NULL: m->err says why. */
+/* NULL: m->in.err says why. */
 static const struct fah_marshal *read_value(struct marshal *m)
 {
 	struct fah_marshal *v;
@@ -368,19 +308,19 @@ static const struct fah_marshal *read_value(struct marshal *m)
 	uint32_t type;
 	int err;
 
-	if (!take_u8(m, &type))
+	if (!fah_marshal_take_u8(&m->in, &type))
 		return NULL;
 	if (type == 'r')
 		return read_ref(m);
 	if (m->depth == FAH_MARSHAL_DEPTH_MAX) {
-		m->err = FAH_ERR_RANGE;
+		m->in.err = FAH_ERR_RANGE;
 		return NULL;
 	}
 	if (type & FLAG_REF && !push(m, &m->refs, NULL))
 		return NULL;
 	v = fah_arena_alloc(m->arena, sizeof(*v));
 	if (!v) {
-		m->err = FAH_ERR_NOMEM;
+		m->in.err = FAH_ERR_NOMEM;
 		return NULL;
 	}
 	m->depth++;
@@ -396,17 +336,17 @@ static const struct fah_marshal *read_value(struct marshal *m)
 int fah_marshal_read(struct fah_arena *arena, const void *data, size_t len,
 		     const struct fah_marshal **ret)
 {
-	struct marshal m = {.arena = arena, .p = data};
+	struct marshal m = {.arena = arena, .in = {.p = data}};
 	const struct fah_marshal *v;
 
 	if (!len)
 		return FAH_ERR_DAMAGED;
-	m.end = m.p + len;
+	m.in.end = m.in.p + len;
 	v = read_value(&m);
 	free(m.refs.p);
 	free(m.stack.p);
 	if (!v)
-		return m.err;
+		return m.in.err;
 	*ret = v;
 	return 0;
 }

@@ -138,5 +138,5 @@ int fah_report_pstats(FILE *out, const struct fah_exact *e, const struct fah_pst
 		err = o->what == FAH_PSTATS_FUNCTIONS
 			      ? print_functions(out, &l)
 			      : fah_pstats_calls(out, &l, o->what, width_of(&l));
-	return err < 0 ? err : ferror(out) ? FAH_ERR_SYS : 0;
+	return err < 0 ? err : fflush(out) == EOF || ferror(out) ? FAH_ERR_SYS : 0;
 }

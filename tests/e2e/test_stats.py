@@ -157,6 +157,9 @@ def test_what_is_no_stats_file(one):
         assert done.status == 2 and not done.stdout and why in done.err and done.err.count("\n") == 1, done
         done = run([BINARY, "stats", "-i", "new"], one, stdin=("add %s\nread %s\nstats 1\n" % (name, name)).encode())
         assert done.status == 0 and done.out.count(why) == 2 and "List reduced" in done.out, done
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([str(BINARY), "stats", "new", "--limit", "1"], cwd=str(one), stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 2 and b"No space left" in done.stderr
     golden = str(REPO / "tests" / "golden" / "v1.fah")
     want = run([BINARY, "summarize", golden], one)
     for arguments in ([golden], ["--file", golden], ["--file=" + golden]):  # of samples

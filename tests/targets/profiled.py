@@ -1,4 +1,4 @@
-"""A program for cProfile and profile to look at: recursion, generators, C code, threads, names that are not ASCII, two modules of
+"""A program for cProfile and profile to look at: recursion, generators, C code, names that are not ASCII, two modules of
 one name in two packages.  usage: profiled.py OUT [--old]"""
 import email.message
 import json

@@ -7,6 +7,8 @@ import select
 
 from support import run as tool
 
+SILENCE = 180  # seconds
+
 
 class Terminal:
     """The terminal is all three streams; stdout may be a file."""
@@ -22,6 +24,8 @@ class Terminal:
             os.execvpe(words[0], words, tool.environment({"TERM": "xterm", "COLUMNS": "100"}))
 
     def read(self):
+        """What comes next. One that says nothing more, but does not end either, has failed."""
+        assert select.select([self.master], [], [], SILENCE)[0], self.text
         try:
             part = os.read(self.master, 65536)
         except OSError:
