@@ -251,6 +251,17 @@ def test_pstats_as_gprof2dot(program, some_python, tmp_path):
     assert (tmp_path / "output.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_calls_of_a_capture(program, system_python, tmp_path):
+    (tmp_path / "work.py").write_text(CALLS)
+    made = run([BINARY, "calls", "--python", system_python.path, "-o", "work.fah", "work.py"], tmp_path)
+    assert made.status == 0, made
+    nodes, edges = drawn(tmp_path, "work.fah", "--root", "work.py:<module>", "-n", "0", "-e", "0")
+    assert nodes["fib"][0] == "work.py:1" and nodes["fib"][-1] == "465×"
+    assert edges["fib", "fib"][1] == "464×" and edges["even", "odd"][1] == "30×"
+    assert edges["<built-in method builtins.sorted>", "<lambda>"][1] == "20,000×"
+    assert all(float(lines[-3].rstrip("%")) <= 100 for lines in nodes.values())
+
+
 def test_the_module_profile_has_counts_only(program, system_python, tmp_path):
     (tmp_path / "work.py").write_text(CALLS.replace("20000", "2000"))
     made = plain(system_python, ["-m", "profile", "-o", "stats", "work.py"], tmp_path)
