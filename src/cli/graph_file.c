@@ -165,6 +165,9 @@ static int open_other(struct fah_graph_file *ret, const char *name, const char *
 		return fah_fail("graph: %s: %s (read as %s)", argument, error.text, format->name);
 	if (err == FAH_ERR_FORMAT)
 		return fah_fail("graph: %s: not a file of %s", argument, format->name);
+	if (err == FAH_ERR_DAMAGED || err == FAH_ERR_RANGE)
+		return fah_fail("graph: %s: the file is cut or damaged (read as %s)", argument,
+				format->name);
 	return err < 0 ? fah_fail_err(err, "graph: %s", argument) : 0;
 }
 

@@ -1,6 +1,7 @@
 """`graph`: who called whom, as Graphviz itself reads it, and as gprof2dot has the same file."""
 
 import json
+import marshal
 import os
 import re
 import shutil
@@ -339,6 +340,7 @@ def test_errors(program, tmp_path):
     (tmp_path / "bad.cg").write_text("events: Ir\nfn=f\n1 x\n")
     (tmp_path / "other").write_text("\x00\x01 what is this?\n")
     (tmp_path / "empty").write_text("")
+    (tmp_path / "cut").write_bytes(marshal.dumps({("f.py", 1, "f"): (1, 1, 0.5, 0.5, {})})[:30])
     for args, says in (
         (["x.folded", "-o", "x.jpg"], ".dot, .svg, .png"),
         (["x.folded", "-o", "png"], ".dot, .svg, .png"),
@@ -353,6 +355,8 @@ def test_errors(program, tmp_path):
         (["bad.cg"], "line 3: a cost that is no number"),
         (["other"], "neither a capture"),
         (["empty"], "neither a capture"),
+        (["cut"], "cut or damaged (read as pstats)"),
+        (["x.folded", "-f", "pstats"], "not a file of pstats"),
         (["empty", "-f", "folded"], "no function in it"),
         (["missing"], "missing: no such file"),
         (["missing.fah"], "no such file"),
