@@ -7,6 +7,7 @@
 #include "cli/graph_out.h"
 #include "core/err.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NODE_PERCENT 0.5
@@ -139,6 +140,11 @@ static int cmd_graph(const struct fah_command *cmd, int argc, char **argv)
 		return fail_name(&file.exact, &w.graph);
 	if (err < 0)
 		return fah_fail_err(err, "graph: %s", argument);
+	if (!graph.n_nodes)
+		fprintf(stderr,
+			"fixingahole: graph: nothing is left to draw: no such function has "
+			"%.4g%% of the run (-n)\n",
+			100 * w.graph.node_share);
 	return fah_graph_write(w.out, &graph, &w.look);
 }
 
@@ -170,9 +176,10 @@ const struct fah_command fah_cmd_graph = {
 		"all that it called, in brackets without that, and how often it was called where "
 		"the file tells (samples don't). An arrow has the share of the run that these "
 		"calls took. What is dear is red, what is cheap is blue. Recursion counts once, "
-		"so nothing has more than 100 %; of functions of a callgrind file that call each "
-		"other in a circle, the shares are upper bounds. Long names are cut, and whole in "
-		"the tooltips of an .svg.\n\n"
+		"so nothing has more than 100 %; of functions that call each other in a circle "
+		"the shares are upper bounds where a callgrind file does not tell levels of "
+		"recursion apart, as valgrind's do. Long names are cut, and whole in the tooltips "
+		"of an .svg.\n\n"
 		"FUNC is a function's name, its last part (run of Class.run), either with its file "
 		"in front (app.py:run), with the shell's patterns (*.run). Shares stay those of "
 		"the whole run.",

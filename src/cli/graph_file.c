@@ -91,32 +91,48 @@ static bool is_capture(const char *path)
 	       !memcmp(head, FAH_CAPTURE_MAGIC, sizeof(head));
 }
 
-static int open_capture(struct fah_graph_file *ret, const char *argument,
-			const struct fah_view *view)
+/* What `calls` recorded: times and numbers of calls as they were. */
+static int draw_calls(struct fah_graph_file *ret)
 {
-	const struct fah_totals *totals;
-	int err, status = fah_open_capture(&ret->opened, "graph", argument);
+	struct fah_exact_times whole;
+	int err = fah_exact_of(ret->opened.profile, FAH_EXACT_ALL, &ret->exact);
 
-	if (status)
-		return status;
-	ret->folder = fah_profile_meta(ret->opened.profile, "root");
-	if (fah_exact_has(ret->opened.profile, FAH_EXACT_ALL)) {
-		err = fah_exact_of(ret->opened.profile, FAH_EXACT_ALL, &ret->exact);
-		return err < 0 ? fah_fail_err(err, "graph: %s", ret->opened.path) : 0;
-	}
-	err = fah_stacks_new(ret->opened.profile, view, &ret->stacks);
+	whole = fah_exact_whole(&ret->exact);
+	if (err == 0 &&
+	    asprintf(&ret->title, "%s calls in %s of %s", fah_num_count(whole.calls).s,
+		     fah_num_seconds(whole.self_s).s, fah_basename(ret->opened.path)) < 0)
+		ret->title = NULL;
+	return err;
+}
+
+static int draw_samples(struct fah_graph_file *ret, const struct fah_view *view)
+{
+	const struct fah_totals *totals = fah_profile_totals(ret->opened.profile);
+	int err = fah_stacks_new(ret->opened.profile, view, &ret->stacks);
+
 	if (err == 0)
 		err = fah_exact_of_view(&ret->exact, ret->stacks);
-	if (err < 0)
-		return fah_fail_err(err, "graph: %s", ret->opened.path);
-	totals = fah_profile_totals(ret->opened.profile);
 	ret->whole = totals->wall_s;
-	if (asprintf(&ret->title, "%s of %s, %s samples: shares are within %.1f points (95%%)%s",
+	if (err == 0 &&
+	    asprintf(&ret->title, "%s of %s, %s samples: shares are within %.1f points (95%%)%s",
 		     fah_num_seconds(totals->wall_s).s, fah_basename(ret->opened.path),
 		     fah_num_count(totals->samples).s, totals->interval_points,
 		     totals->complete ? "" : "; the recording was cut") < 0)
 		ret->title = NULL;
-	return 0;
+	return err;
+}
+
+static int open_capture(struct fah_graph_file *ret, const char *argument,
+			const struct fah_view *view)
+{
+	int err, status = fah_open_capture(&ret->opened, "graph", argument);
+
+	if (status)
+		return status;
+	err = fah_exact_has(ret->opened.profile, FAH_EXACT_ALL) ? draw_calls(ret)
+								: draw_samples(ret, view);
+	ret->folder = fah_profile_meta(ret->opened.profile, "root");
+	return err < 0 ? fah_fail_err(err, "graph: %s", ret->opened.path) : 0;
 }
 
 static int open_other(struct fah_graph_file *ret, const char *name, const char *argument)
@@ -149,6 +165,9 @@ static int open_other(struct fah_graph_file *ret, const char *name, const char *
 		return fah_fail("graph: %s: %s (read as %s)", argument, error.text, format->name);
 	if (err == FAH_ERR_FORMAT)
 		return fah_fail("graph: %s: not a file of %s", argument, format->name);
+	if (err == FAH_ERR_DAMAGED || err == FAH_ERR_RANGE)
+		return fah_fail("graph: %s: the file is cut or damaged (read as %s)", argument,
+				format->name);
 	return err < 0 ? fah_fail_err(err, "graph: %s", argument) : 0;
 }
 

@@ -17,7 +17,7 @@ struct fah_graph_file {
 };
 
 /*
- * format: a name of fah_graph_formats; NULL: as the file looks. view is for captures. argument may
+ * format: pstats, callgrind or folded; NULL: as the file looks. view is for captures. argument may
  * be "-": stdin. 0, or an exit status after printing one line; the caller releases *ret either way.
  */
 int fah_graph_open(struct fah_graph_file *ret, const char *format, const char *argument,

@@ -6,7 +6,6 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/path.h"
 #include "cli/cli.h"
 #include "cli/invoke.h"
 #include "core/err.h"
@@ -14,6 +13,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,8 +30,10 @@ static bool is_stdout(const char *path)
 
 static const struct ending *ending_of(const char *path)
 {
-	for (const struct ending *e = endings; e->end; e++)
-		if (fah_path_ends(path, e->end))
+	const char *dot = strrchr(path, '.');
+
+	for (const struct ending *e = endings; e->end && dot && dot > path; e++)
+		if (!strcasecmp(dot, e->end) && dot[-1] != '/')
 			return e;
 	return NULL;
 }

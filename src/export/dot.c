@@ -186,8 +186,8 @@ static void put_edge(struct fah_out *out, const struct fah_callgraph *g,
 	fah_out_addf(out, "\tn%u -> n%u [label=\"  ", e->caller, e->callee);
 	put_share(out, e->share);
 	put_calls(out, "  ", e->calls);
-	for (int i = 0; i < 3; i++) {
-		static const char *const of[] = {"tooltip", "labeltooltip", "edgetooltip"};
+	for (int i = 0; i < 2; i++) {
+		static const char *const of[] = {"tooltip", "labeltooltip"};
 
 		fah_out_addf(out, "\", %s=\"", of[i]);
 		put_name(out, g, e->caller);

@@ -2,40 +2,26 @@
  * callgrind.c - see callgraph.h. The format: lines "fn=", "fl=" and the like say where costs belong
  * from there on, lines of numbers are costs, "calls=" makes the next one that of calls. A name may
  * be "(7) name" once and "(7)" from then on.
- *
- * A function is who its number says, as in KCachegrind: where the callee's file is left out, it is
- * not always said which file that means.
  */
 #include "import/callgraph.h"
 
-#include "base/cleanup.h"
-#include "base/room.h"
 #include "core/err.h"
+#include "import/callgrind_names.h"
 #include "import/callgrind_words.h"
 #include "model/exact_totals.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define HEAD_MAX 4096 /* bytes in which it must show what it is */
-#define NOBODY UINT32_MAX
-
-/* What numbers of names stand for, by kind. */
-enum kind { FILES, OBJECTS, FUNCTIONS, KINDS };
-
-struct name {
-	const char *s; /* in the file's text */
-	size_t len;
-};
 
 struct reading {
 	struct fah_exact *into;
-	struct fah_map by_number; /* kind, number -> index + 1 into names, or function + 1 */
-	struct name *names;
-	size_t n_names, cap_names;
-	struct name file, object;		/* of the next function */
-	struct name line_file;			/* of the next cost: what is inlined has another */
-	struct name called_file, called_object; /* of the next call; s NULL: the caller's */
-	uint32_t function, called;
+	struct fah_cg_names names;
+	struct fah_cg_text file, object; /* of the next function */
+	struct fah_cg_text line_file;	 /* of the next cost: what is inlined has another */
+	struct fah_cg_text called_file, called_object; /* of the next call; s NULL: the caller's */
+	struct fah_cg_who function, called;
 	uint64_t calls;
 	bool is_call;			 /* the next line of costs is that of calls */
 	size_t positions, line_position; /* how many, and which one is the line */
@@ -51,101 +37,15 @@ static int fail(struct reading *r, const char *what)
 	return FAH_ERR_FORMAT;
 }
 
-/* f'2 is f, in its second depth of recursion. */
-static size_t without_depth(const char *s, size_t len)
+static int named(struct reading *r, int err)
 {
-	size_t at = len;
-
-	while (at && s[at - 1] >= '0' && s[at - 1] <= '9')
-		at--;
-	return at > 1 && at < len && s[at - 1] == '\'' ? at - 1 : len;
+	return err == FAH_ERR_FORMAT ? fail(r, "a number that was given no name") : err;
 }
 
-static struct name known(struct name file, struct name object)
+static int set_name(struct reading *r, enum fah_cg_kind kind, const char *s, const char *end,
+		    struct fah_cg_text *to)
 {
-	static const struct name none = {"", 0};
-
-	if (file.s && file.len && !(file.len == 3 && !memcmp(file.s, "???", 3)))
-		return file;
-	return object.s && object.len && !(object.len == 3 && !memcmp(object.s, "???", 3)) ? object
-											   : none;
-}
-
-static int make_function(struct reading *r, struct name name, struct name file, struct name object,
-			 uint32_t *ret)
-{
-	struct name where = known(file, object);
-
-	return fah_exact_function(r->into, where.s, where.len, 0, name.s,
-				  without_depth(name.s, name.len), ret);
-}
-
-/* "(7) name", "(7)" or "name": *ret_slot is where the number's meaning is kept, NULL without one.
- */
-static int parse_name(struct reading *r, enum kind kind, const char *s, const char *end,
-		      struct name *ret, uint32_t **ret_slot)
-{
-	uint64_t number;
-	const char *p;
-
-	*ret_slot = NULL;
-	fah_word_skip(&s, end);
-	p = s < end ? s + 1 : s;
-	if (s < end && *s == '(' && fah_word_number(&p, end, &number) && p < end && *p == ')') {
-		*ret_slot = fah_map_put(&r->by_number, (struct fah_key){number, kind}, NULL);
-		if (!*ret_slot)
-			return FAH_ERR_NOMEM;
-		s = p + 1;
-		fah_word_skip(&s, end);
-	}
-	*ret = (struct name){s, (size_t)(end - s)};
-	return 0;
-}
-
-static int set_name(struct reading *r, enum kind kind, const char *s, const char *end,
-		    struct name *to)
-{
-	struct name name;
-	uint32_t *slot;
-	int err = parse_name(r, kind, s, end, &name, &slot);
-
-	if (err < 0)
-		return err;
-	if (slot && !name.len) {
-		if (!*slot)
-			return fail(r, "a number that was given no name");
-		*to = r->names[*slot - 1];
-		return 0;
-	}
-	if (slot) {
-		if (!fah_room(&r->names, r->n_names, &r->cap_names, sizeof(*r->names)))
-			return FAH_ERR_NOMEM;
-		r->names[r->n_names++] = name;
-		*slot = (uint32_t)r->n_names;
-	}
-	*to = name;
-	return 0;
-}
-
-static int set_function(struct reading *r, const char *s, const char *end, struct name file,
-			struct name object, uint32_t *to)
-{
-	struct name name;
-	uint32_t *slot;
-	int err = parse_name(r, FUNCTIONS, s, end, &name, &slot);
-
-	if (err < 0)
-		return err;
-	if (slot && !name.len) {
-		if (!*slot)
-			return fail(r, "a number that was given no name");
-		*to = *slot - 1;
-		return 0;
-	}
-	err = make_function(r, name, file, object, to);
-	if (err == 0 && slot)
-		*slot = *to + 1;
-	return err;
+	return named(r, fah_cg_text(&r->names, kind, s, end, to));
 }
 
 /* Numbers, or what they differ by from the last cost's: "+3", "-3", "*". Only the line is wanted.
@@ -179,46 +79,49 @@ static int set_calls(struct reading *r, const char *s, const char *end)
 {
 	int64_t line = 0;
 
-	if (r->function == NOBODY || r->called == NOBODY)
+	if (r->function.function == FAH_CG_NOBODY || r->called.function == FAH_CG_NOBODY)
 		return fail(r, "calls= of no function");
 	fah_word_skip(&s, end);
 	if (!fah_word_number(&s, end, &r->calls))
 		return fail(r, "calls= without a number");
 	if (parse_positions(r, &s, end, &line) && line > 0)
-		r->into->functions[r->called].line = line;
+		r->into->functions[r->called.function].line = line;
 	r->is_call = true;
 	return 0;
 }
 
 static int read_place(struct reading *r, const char *s, const char *end)
 {
-	struct name target;
+	struct fah_cg_text target;
 	const char *v;
 
 	if (fah_word_begins(s, end, "fn=", &v))
-		return set_function(r, v, end, r->file, r->object, &r->function);
+		return named(r,
+			     fah_cg_function(&r->names, v, end, r->file, r->object, &r->function));
 	if (fah_word_begins(s, end, "cfn=", &v))
-		return set_function(r, v, end, r->called_file.s ? r->called_file : r->line_file,
-				    r->called_object.s ? r->called_object : r->object, &r->called);
+		return named(r, fah_cg_function(&r->names, v, end,
+						r->called_file.s ? r->called_file : r->line_file,
+						r->called_object.s ? r->called_object : r->object,
+						&r->called));
 	if (fah_word_begins(s, end, "calls=", &v))
 		return set_calls(r, v, end);
 	if (fah_word_begins(s, end, "fl=", &v)) {
-		int err = set_name(r, FILES, v, end, &r->file);
+		int err = set_name(r, FAH_CG_FILES, v, end, &r->file);
 
 		r->line_file = r->file;
 		return err;
 	}
 	if (fah_word_begins(s, end, "fi=", &v) || fah_word_begins(s, end, "fe=", &v))
-		return set_name(r, FILES, v, end, &r->line_file);
+		return set_name(r, FAH_CG_FILES, v, end, &r->line_file);
 	if (fah_word_begins(s, end, "cfi=", &v) || fah_word_begins(s, end, "cfl=", &v))
-		return set_name(r, FILES, v, end, &r->called_file);
+		return set_name(r, FAH_CG_FILES, v, end, &r->called_file);
 	if (fah_word_begins(s, end, "ob=", &v))
-		return set_name(r, OBJECTS, v, end, &r->object);
+		return set_name(r, FAH_CG_OBJECTS, v, end, &r->object);
 	if (fah_word_begins(s, end, "cob=", &v))
-		return set_name(r, OBJECTS, v, end, &r->called_object);
+		return set_name(r, FAH_CG_OBJECTS, v, end, &r->called_object);
 	if (fah_word_begins(s, end,
 			    "jfi=", &v)) /* of a jump, which is not wanted; its number may be */
-		return set_name(r, FILES, v, end, &target);
+		return set_name(r, FAH_CG_FILES, v, end, &target);
 	return 0; /* jumps, and what others may have added */
 }
 
@@ -243,24 +146,27 @@ static int read_cost(struct reading *r, const char *s, const char *end)
 	uint64_t cost;
 	int err;
 
-	if (r->function == NOBODY)
+	if (r->function.function == FAH_CG_NOBODY)
 		return fail(r, "costs before any function");
 	err = parse_cost(r, s, end, &cost);
 	if (err < 0)
 		return err;
+	if (!r->function.deep)
+		r->names.firsts[r->function.function].total += (double)cost;
 	if (!r->is_call) {
-		r->into->functions[r->function].times.self_s += (double)cost;
+		r->into->functions[r->function.function].times.self_s += (double)cost;
 		return 0;
 	}
-	err = fah_exact_edge(r->into, r->function, r->called, &edge);
+	err = fah_exact_edge(r->into, r->function.function, r->called.function, &edge);
 	if (err < 0)
 		return err;
-	r->into->edges[edge].times.total_s += (double)cost;
+	if (!r->function.deep || !r->called.deep)
+		r->into->edges[edge].times.total_s += (double)cost;
 	r->into->edges[edge].times.calls += r->calls;
-	r->into->functions[r->called].times.calls += r->calls;
+	r->into->functions[r->called.function].times.calls += r->calls;
 	r->is_call = false;
-	r->called = NOBODY;
-	r->called_file = r->called_object = (struct name){0};
+	r->called.function = FAH_CG_NOBODY;
+	r->called_file = r->called_object = (struct fah_cg_text){0};
 	return 0;
 }
 
@@ -343,15 +249,32 @@ bool fah_import_is_callgrind(const char *text, size_t len)
 	return false;
 }
 
+static int add_up(struct reading *r)
+{
+	double *known_totals = calloc(r->into->n_functions + 1, sizeof(*known_totals));
+	int err;
+
+	if (!known_totals)
+		return FAH_ERR_NOMEM;
+	for (size_t i = 0; i < r->into->n_functions; i++)
+		known_totals[i] = i < r->names.n_firsts && r->names.firsts[i].recurs &&
+						  r->names.firsts[i].total > 0
+					  ? r->names.firsts[i].total
+					  : -1;
+	err = fah_exact_totals(r->into, known_totals);
+	free(known_totals);
+	return err;
+}
+
 int fah_import_callgrind(const char *text, size_t len, struct fah_exact *into, double *ret_whole,
 			 struct fah_import_error *ret_error)
 {
-	struct reading r = {.into = into, .by_number = FAH_MAP_INIT};
+	struct reading r = {.into = into, .names = {.into = into, .by_number = FAH_MAP_INIT}};
 	const char *s = text, *end = text + len, *stop, *trimmed;
 	size_t number = 0;
 	int err = 0;
 
-	r.function = r.called = NOBODY;
+	r.function.function = r.called.function = FAH_CG_NOBODY;
 	r.positions = 1;
 	for (; s < end && err == 0; s = stop + 1) {
 		stop = memchr(s, '\n', (size_t)(end - s));
@@ -369,11 +292,11 @@ int fah_import_callgrind(const char *text, size_t len, struct fah_exact *into, d
 	}
 	if (err == FAH_ERR_FORMAT)
 		*ret_error = (struct fah_import_error){number, r.wrong};
-	fah_map_release(&r.by_number);
-	free(r.names);
-	if (err < 0)
-		return err;
 	end_part(&r);
-	*ret_whole = r.whole;
-	return fah_exact_totals(into);
+	if (err == 0)
+		err = add_up(&r);
+	if (err == 0)
+		*ret_whole = r.whole;
+	fah_cg_names_done(&r.names);
+	return err;
 }

@@ -81,7 +81,8 @@ static double least(double a, double b)
 }
 
 /* whole: by circle, zeroed. */
-static void add_up(struct fah_exact *e, const struct visit *visits, double *whole)
+static void add_up(struct fah_exact *e, const struct visit *visits, double *whole,
+		   const double *known)
 {
 	for (size_t i = 0; i < e->n_functions; i++) {
 		struct fah_exact_times *t = &e->functions[i].times;
@@ -101,7 +102,8 @@ static void add_up(struct fah_exact *e, const struct visit *visits, double *whol
 	for (size_t i = 0; i < e->n_functions; i++) {
 		struct fah_exact_times *t = &e->functions[i].times;
 
-		t->total_s = least(t->total_s, whole[visits[i].circle]);
+		t->total_s = least(known && known[i] >= 0 ? known[i] : t->total_s,
+				   whole[visits[i].circle]);
 	}
 	for (size_t i = 0; i < e->n_edges; i++) {
 		struct fah_exact_edge *x = &e->edges[i];
@@ -112,7 +114,7 @@ static void add_up(struct fah_exact *e, const struct visit *visits, double *whol
 	}
 }
 
-int fah_exact_totals(struct fah_exact *e)
+int fah_exact_totals(struct fah_exact *e, const double *known)
 {
 	size_t n = e->n_functions + 1;
 	_cleanup_(fah_freep) struct visit *visits = calloc(n, sizeof(*visits));
@@ -126,6 +128,6 @@ int fah_exact_totals(struct fah_exact *e)
 	for (uint32_t i = 0; i < e->n_functions; i++)
 		if (!visits[i].order)
 			follow(&s, i);
-	add_up(e, visits, whole);
+	add_up(e, visits, whole, known);
 	return 0;
 }

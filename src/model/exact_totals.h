@@ -11,8 +11,9 @@
  * Sets total_s of each function from self_s and the edges' total_s. Exact where a function recurs
  * only by calling itself. Functions that call each other in a circle may count the time of inner
  * calls twice; none has more than the circle as a whole, which is exact. Edges that say more than
- * that are cut to it. FAH_ERR_NOMEM: nothing was changed.
+ * that are cut to it. known, by function, has totals that the caller knows better, negative where
+ * it does not; NULL: of none. FAH_ERR_NOMEM: nothing was changed.
  */
-int fah_exact_totals(struct fah_exact *e);
+int fah_exact_totals(struct fah_exact *e, const double *known);
 
 #endif

@@ -1,6 +1,7 @@
 """`graph`: who called whom, as Graphviz itself reads it, and as gprof2dot has the same file."""
 
 import json
+import marshal
 import os
 import re
 import shutil
@@ -94,9 +95,9 @@ def drawing(text):
     done = dot("-Tjson", input=text)
     assert done.returncode == 0 and not done.stderr, done.stderr
     read = json.loads(done.stdout)
-    names = {o["_gvid"]: o for o in read["objects"]}
-    nodes = {texts(o)[0]: texts(o)[1:] for o in read["objects"]}
-    assert len(nodes) == len(read["objects"])
+    names = {o["_gvid"]: o for o in read.get("objects", [])}
+    nodes = {texts(o)[0]: texts(o)[1:] for o in read.get("objects", [])}
+    assert len(nodes) == len(names)
     edges = {(texts(names[e["tail"]])[0], texts(names[e["head"]])[0]): texts(e) for e in read.get("edges", [])}
     return nodes, edges
 
@@ -128,6 +129,8 @@ def test_known_graph(program, tmp_path):
     nodes, edges = drawn(tmp_path, "x.folded", "--root", "pkg/*:draw")
     assert set(nodes) == {"draw", "tokens"} and edges == {("draw", "tokens"): ["10.00%"]}
     assert nodes["tokens"][1] == "50.00%"
+    result = graph(tmp_path, "x.folded", "-n", "60", "--root", "draw")
+    assert result.status == 0 and drawing(result.stdout) == ({}, {}) and "nothing is left" in result.err
     nodes, _ = drawn(tmp_path, "x.folded", "--leaf", "draw")
     assert set(nodes) == {"main", "draw"}
     nodes, _ = drawn(tmp_path, "x.folded", "--leaf", "tokens", "--root", "parse")
@@ -203,6 +206,38 @@ def test_callgrind_as_gprof2dot(program, tmp_path):
     assert found["a", "b"] == [35, 4]
 
 
+RECURSION = """\
+static volatile int sum;
+int odd(int n);
+int work(int n) { for (int i = 0; i < n; i++) sum += i; return sum; }
+int even(int n) { work(50); return n ? odd(n - 1) : 1; }
+int odd(int n) { work(20); return n ? even(n - 1) : 0; }
+int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+int main(void) { even(30); odd(7); fib(12); return work(999) & 0; }
+"""
+
+
+def test_valgrind_itself(program, tmp_path):
+    """Of what valgrind wrote, all totals, also in circles, are those that callgrind_annotate has for first levels."""
+    if not shutil.which("valgrind"):
+        pytest.skip("SKIP: no valgrind here")
+    (tmp_path / "prog.c").write_text(RECURSION)
+    subprocess.run(["gcc", "-O0", "-g", "-o", "prog", "prog.c"], cwd=tmp_path, check=True)
+    subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=out", "--dump-instr=yes", "--collect-jumps=yes",
+                    "./prog"], cwd=tmp_path, check=True, stderr=subprocess.PIPE)
+    report = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "out"], cwd=tmp_path,
+                            stdout=subprocess.PIPE, check=True, text=True).stdout
+    rows = re.findall(r"^ *([\d,]+) \( *[\d.]+%\) .*?prog\.c:(\w+(?:'2)?) \[", report, re.M)
+    theirs = {name: int(ir.replace(",", "")) for ir, name in rows}
+    whole = int(re.search(r"^([\d,]+) .*PROGRAM TOTALS", report, re.M).group(1).replace(",", ""))
+    assert {"even", "even'2", "odd", "odd'2", "fib", "fib'2"} <= set(theirs)
+    nodes, edges = drawn(tmp_path, "out", "--root", "main", "-n", "0", "-e", "0")
+    for name in ("main", "even", "odd", "fib", "work"):
+        assert nodes[name][1] == "%.2f%%" % (100 * theirs[name] / whole), name
+    assert nodes["work"][0] == "prog.c:3" and nodes["odd"][0] == "prog.c:5"
+    assert edges["even", "odd"][1] == "%d×" % (15 + 3) and nodes["fib"][-1] == "465×"
+
+
 CALLS = """\
 def fib(n):
     return n if n < 2 else fib(n - 1) + fib(n - 2)
@@ -251,6 +286,17 @@ def test_pstats_as_gprof2dot(program, some_python, tmp_path):
     assert (tmp_path / "output.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_calls_of_a_capture(program, system_python, tmp_path):
+    (tmp_path / "work.py").write_text(CALLS)
+    made = run([BINARY, "calls", "--python", system_python.path, "-o", "work.fah", "work.py"], tmp_path)
+    assert made.status == 0, made
+    nodes, edges = drawn(tmp_path, "work.fah", "--root", "work.py:<module>", "-n", "0", "-e", "0")
+    assert nodes["fib"][0] == "work.py:1" and nodes["fib"][-1] == "465×"
+    assert edges["fib", "fib"][1] == "464×" and edges["even", "odd"][1] == "30×"
+    assert edges["<built-in method builtins.sorted>", "<lambda>"][1] == "20,000×"
+    assert all(float(lines[-3].rstrip("%")) <= 100 for lines in nodes.values())
+
+
 def test_the_module_profile_has_counts_only(program, system_python, tmp_path):
     (tmp_path / "work.py").write_text(CALLS.replace("20000", "2000"))
     made = plain(system_python, ["-m", "profile", "-o", "stats", "work.py"], tmp_path)
@@ -263,11 +309,11 @@ def test_the_module_profile_has_counts_only(program, system_python, tmp_path):
 def test_pictures(program, tmp_path):
     dot("-V")
     (tmp_path / "x.folded").write_text(FOLDED)
-    for name, head in (("x.svg", b"<?xml"), ("x.png", b"\x89PNG"), ("x.dot", b"digraph {"), ("x.gv", b"digraph {")):
+    for name, head in (("x.svg", b"<?xml"), ("x.png", b"\x89PNG"), ("x.dot", b"digraph {"), ("x.GV", b"digraph {")):
         result = graph(tmp_path, "x.folded", "-o", name)
         assert result.status == 0 and not result.out and not result.err, result
         assert (tmp_path / name).read_bytes().startswith(head)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.dot", "x.folded", "x.gv", "x.png", "x.svg"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.GV", "x.dot", "x.folded", "x.png", "x.svg"]
     from_stdin = run([BINARY, "graph", "-"], tmp_path, stdin=FOLDED.encode())
     assert from_stdin.status == 0 and from_stdin.stdout == (tmp_path / "x.dot").read_bytes()
 
@@ -294,8 +340,11 @@ def test_errors(program, tmp_path):
     (tmp_path / "bad.cg").write_text("events: Ir\nfn=f\n1 x\n")
     (tmp_path / "other").write_text("\x00\x01 what is this?\n")
     (tmp_path / "empty").write_text("")
+    (tmp_path / "cut").write_bytes(marshal.dumps({("f.py", 1, "f"): (1, 1, 0.5, 0.5, {})})[:30])
     for args, says in (
         (["x.folded", "-o", "x.jpg"], ".dot, .svg, .png"),
+        (["x.folded", "-o", "png"], ".dot, .svg, .png"),
+        (["x.folded", "-o", ".png"], ".dot, .svg, .png"),
         (["x.folded", "--root", "pasre"], "nearest: parse"),
         (["x.folded", "--root", "parse", "--leaf", "nobody at all"], "--leaf nobody at all: there is no such function\n"),
         (["x.folded", "-f", "gprof"], "no format 'gprof'"),
@@ -306,6 +355,8 @@ def test_errors(program, tmp_path):
         (["bad.cg"], "line 3: a cost that is no number"),
         (["other"], "neither a capture"),
         (["empty"], "neither a capture"),
+        (["cut"], "cut or damaged (read as pstats)"),
+        (["x.folded", "-f", "pstats"], "not a file of pstats"),
         (["empty", "-f", "folded"], "no function in it"),
         (["missing"], "missing: no such file"),
         (["missing.fah"], "no such file"),

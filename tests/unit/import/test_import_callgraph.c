@@ -138,9 +138,37 @@ static void callgrind(void **state)
 	near(between(&e, "main", "x_work")->total_s, 40);
 	near(between(&e, "main", "fact")->total_s, 30);
 	assert_int_equal(between(&e, "main", "fact")->calls, 1);
-	near(between(&e, "fact", "fact")->total_s, 30);
+	near(between(&e, "fact", "fact")->total_s, 20);
 	assert_int_equal(between(&e, "fact", "fact")->calls, 6);
 	near(fah_exact_whole(&e).self_s, 177);
+	fah_exact_done(&e);
+}
+
+/* main 20 calls a (of 15: b 8, of which a'2 has 3), a calls itself too. With levels told apart all
+ * is exact, also in circles. */
+static void levels_of_recursion(void **state)
+{
+	static const char text[] =
+		"events: Ir\nfl=x.c\nfn=(1) main\n1 5\n"
+		"cfn=(2) a\ncalls=1 1\n1 15\n"
+		"fn=(2)\n1 4\ncfn=(3) b\ncalls=1 1\n1 8\ncfn=(4) a'2\ncalls=1 1\n1 3\n"
+		"fn=(3)\n1 5\ncfn=(4)\ncalls=1 1\n1 3\n"
+		"fn=(4)\n1 6\ncfn=(4)\ncalls=2 1\n1 4\n";
+	struct fah_import_error error;
+	struct fah_exact e;
+	double whole;
+
+	(void)state;
+	fah_exact_init(&e);
+	assert_int_equal(fah_import_callgrind(text, strlen(text), &e, &whole, &error), 0);
+	assert_int_equal(e.n_functions, 3);
+	near(find(&e, "x.c", "a")->times.total_s, 15);
+	near(find(&e, "x.c", "a")->times.self_s, 10);
+	near(find(&e, "x.c", "b")->times.total_s, 8);
+	near(find(&e, "x.c", "main")->times.total_s, 20);
+	near(between(&e, "a", "a")->total_s, 3); /* what a'2 calls is in it */
+	assert_int_equal(between(&e, "a", "a")->calls, 3);
+	near(between(&e, "b", "a")->total_s, 3);
 	fah_exact_done(&e);
 }
 
@@ -319,13 +347,10 @@ static void texts_that_end_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(callgrind),
-		cmocka_unit_test(lines_of_callees),
-		cmocka_unit_test(several_parts),
-		cmocka_unit_test(wrong_callgrind),
-		cmocka_unit_test(folded),
-		cmocka_unit_test(wrong_folded),
-		cmocka_unit_test(texts_that_end_anywhere),
+		cmocka_unit_test(callgrind),	    cmocka_unit_test(levels_of_recursion),
+		cmocka_unit_test(lines_of_callees), cmocka_unit_test(several_parts),
+		cmocka_unit_test(wrong_callgrind),  cmocka_unit_test(folded),
+		cmocka_unit_test(wrong_folded),	    cmocka_unit_test(texts_that_end_anywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
