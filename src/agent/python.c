@@ -9,6 +9,7 @@
 #include "agent/count.h"
 #include "agent/exact.h"
 #include "agent/hooks.h"
+#include "agent/lines.h"
 #include "agent/python_gc.h"
 #include "core/sys.h"
 
@@ -212,6 +213,7 @@ static void start(void)
 	atomic_store(&fah_agent.active, true);
 	fah_count_start();
 	fah_exact_start();
+	fah_lines_start();
 	fah_thread_begin_first();
 	fah_thread_adopt_all();
 	watch_modules(true);

@@ -9,6 +9,7 @@ extern const struct fah_command fah_cmd_flame;
 extern const struct fah_command fah_cmd_graph;
 extern const struct fah_command fah_cmd_help;
 extern const struct fah_command fah_cmd_inspect;
+extern const struct fah_command fah_cmd_lines;
 extern const struct fah_command fah_cmd_profile;
 extern const struct fah_command fah_cmd_record;
 extern const struct fah_command fah_cmd_stats;
@@ -20,6 +21,7 @@ const struct fah_command *const fah_commands[] = {
 	&fah_cmd_profile,
 	&fah_cmd_record,
 	&fah_cmd_calls,
+	&fah_cmd_lines,
 	&fah_cmd_summarize,
 	&fah_cmd_stats,
 	&fah_cmd_tree,

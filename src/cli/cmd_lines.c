@@ -1,0 +1,432 @@
+/*
+ * cmd_lines.c - run a script and say how often each line of chosen functions ran, and how long:
+ * kernprof -l and its letters.
+ *
+ * The script runs as itself, unmodified and in place; everything behind its name is its own. The
+ * exit status is the program's.
+ */
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "cli/cli.h"
+#include "cli/invoke.h"
+#include "cli/lines_result.h"
+#include "cli/python.h"
+#include "collect/run.h"
+#include "core/err.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_CHOSEN 256
+#define PATH_BYTES 4096
+#define RATE 1.0 /* Hz: a handler writes what is new, and a sample costs nothing so seldom */
+
+enum {
+	OPT_LINES = 1,
+	OPT_VIEW,
+	OPT_OUTPUT,
+	OPT_UNIT,
+	OPT_SKIP_ZERO,
+	OPT_FUNCTION,
+	OPT_IN,
+	OPT_NO_CALLED,
+	OPT_BUILTIN,
+	OPT_MODULE,
+	OPT_CODE,
+	OPT_PYTHON,
+	OPT_QUIET,
+};
+
+static const struct fah_option options[] = {
+	{OPT_LINES, "line-by-line", "l", NULL,
+	 "as kernprof's, which needs it; there is no other way"},
+	{OPT_VIEW, "view", "v", NULL, "print the lines when the program has ended"},
+	{OPT_OUTPUT, "outfile", "o", "FILE",
+	 "the result (default: <script>.py.lprof here); FILE.fah: a capture"},
+	{OPT_UNIT, "unit", "u", "SECONDS",
+	 "the unit of times printed: 1, 1e-3, 1e-9 (default: 1e-6)"},
+	{OPT_SKIP_ZERO, "skip-zero", "z", NULL, "print no functions that did not run"},
+	{OPT_FUNCTION, "function", "f", "NAME",
+	 "choose functions of that name, C.method or te*; repeatable"},
+	{OPT_IN, "in", NULL, "FILE|MODULE",
+	 "choose functions in a file, folder or module; repeatable"},
+	{OPT_NO_CALLED, "no-called", NULL, NULL,
+	 "don't tell what lines call: cheaper where they call a lot"},
+	{OPT_BUILTIN, "builtin", "b", NULL, "as kernprof's: profile() is a builtin, always"},
+	{OPT_MODULE, "module", "m", "MODULE", "run a module, as python -m does"},
+	{OPT_CODE, "code", "c", "CODE", "run a piece of code, as python -c does"},
+	{OPT_PYTHON, "python", NULL, "PYTHON",
+	 "interpreter (default: the active virtualenv's, else python3)"},
+	{OPT_QUIET, "quiet", "q", NULL, "nothing of ours on stderr but errors"},
+	{0},
+};
+
+struct job {
+	const char *file, *module, *code, *python_asked, *output;
+	const char *functions[MAX_CHOSEN], *places[MAX_CHOSEN];
+	size_t n_functions, n_places;
+	bool view, skip_zero, no_called, quiet;
+	double unit;
+	char **rest;
+	int n_rest;
+	char python[PATH_BYTES], result[PATH_BYTES], capture[PATH_BYTES], folder[PATH_BYTES];
+	char cwd[PATH_BYTES];
+	char *words;
+};
+
+static int take_option(struct job *job, int option, const char *value)
+{
+	char *end;
+
+	switch (option) {
+	case OPT_VIEW:
+		job->view = true;
+		return 0;
+	case OPT_OUTPUT:
+		job->output = value;
+		return 0;
+	case OPT_UNIT:
+		job->unit = strtod(value, &end);
+		if (end == value || *end || !(job->unit > 0) || job->unit > 1e9)
+			return fah_fail("lines: --unit %s: seconds are needed, like 1e-6", value);
+		return 0;
+	case OPT_SKIP_ZERO:
+		job->skip_zero = true;
+		return 0;
+	case OPT_FUNCTION:
+		if (job->n_functions == MAX_CHOSEN || strchr(value, '\n') || !*value)
+			return fah_fail("lines: --function: a name is needed, at most %d times",
+					MAX_CHOSEN);
+		job->functions[job->n_functions++] = value;
+		return 0;
+	case OPT_IN:
+		if (job->n_places == MAX_CHOSEN || strchr(value, '\n') || !*value)
+			return fah_fail("lines: --in: a file or module is needed, at most %d times",
+					MAX_CHOSEN);
+		job->places[job->n_places++] = value;
+		return 0;
+	case OPT_NO_CALLED:
+		job->no_called = true;
+		return 0;
+	case OPT_MODULE:
+		job->module = value;
+		return 0;
+	case OPT_CODE:
+		job->code = value;
+		return 0;
+	case OPT_PYTHON:
+		job->python_asked = value;
+		return 0;
+	case OPT_QUIET:
+		job->quiet = true;
+		return 0;
+	default: /* -l, -b */
+		return 0;
+	}
+}
+
+/* -lv, as kernprof's users type it: letters without values. The first that takes one may be last.
+ */
+static int take_letters(struct job *job, const char *text)
+{
+	static const char letters[] = "lvzbq";
+	static const int ids[] = {OPT_LINES, OPT_VIEW, OPT_SKIP_ZERO, OPT_BUILTIN, OPT_QUIET};
+
+	if (text[0] != '-' || !text[1] || !text[2] || strspn(text + 1, letters) != strlen(text + 1))
+		return -1;
+	for (const char *s = text + 1; *s; s++)
+		take_option(job, ids[strchr(letters, *s) - letters], NULL);
+	return 0;
+}
+
+/* 0, an exit status, or -1: help was printed. */
+static int parse(struct job *job, const struct fah_command *cmd, int argc, char **argv)
+{
+	struct fah_args a;
+	int arg, status;
+
+	fah_args_init(&a, cmd, argc, argv);
+	while (!job->file && !job->module && !job->code) {
+		if (a.at < argc && take_letters(job, argv[a.at]) == 0) {
+			a.at++;
+			continue;
+		}
+		arg = fah_args_next(&a);
+		if (arg == FAH_ARG_HELP)
+			return -1;
+		if (arg == FAH_ARG_ERROR)
+			return FAH_STATUS_USAGE;
+		if (arg == FAH_ARG_OPERAND)
+			job->file = a.value;
+		else if (arg == FAH_ARG_DASHES && a.at < argc)
+			job->file = argv[a.at++];
+		else if (arg <= 0)
+			return fah_fail("lines: which script? fixingahole lines [OPTIONS] FILE "
+					"[ARGUMENTS] (or -m MODULE, -c CODE)");
+		status = arg > 0 ? take_option(job, arg, a.value) : 0;
+		if (status)
+			return status;
+	}
+	job->n_rest = argc - a.at;
+	job->rest = argv + a.at;
+	return 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && !strcmp(text + n - m, end);
+}
+
+/* 0 or an exit status: where the result goes, as kernprof names it; and the capture. */
+static int choose_output(struct job *job)
+{
+	const char *name = job->file ? fah_basename(job->file) : job->module ? job->module : "code";
+	const char *temp = getenv("TMPDIR");
+	int n, err;
+
+	n = job->output ? snprintf(job->result, sizeof(job->result), "%s", job->output)
+			: snprintf(job->result, sizeof(job->result), "%s.lprof", name);
+	if (n >= (int)sizeof(job->result))
+		return fah_fail("lines: %s: too long a path", job->output ? job->output : name);
+	err = fah_file_check_output(job->result);
+	if (err < 0)
+		return fah_fail_err(err, "lines: %s", job->result);
+	if (ends_with(job->result, ".fah")) {
+		strcpy(job->capture, job->result);
+		return 0;
+	}
+	n = snprintf(job->folder, sizeof(job->folder), "%s/fixingahole-lines-XXXXXX",
+		     temp && *temp ? temp : "/tmp");
+	if (n >= (int)sizeof(job->folder) - 16 || !mkdtemp(job->folder)) {
+		job->folder[0] = 0;
+		return fah_fail_err(FAH_ERR_SYS, "lines: a folder in %s",
+				    temp && *temp ? temp : "/tmp");
+	}
+	snprintf(job->capture, sizeof(job->capture), "%.4000s/lines.fah", job->folder);
+	return 0;
+}
+
+static void remove_folder(struct job *job)
+{
+	if (!job->folder[0])
+		return;
+	unlink(job->capture);
+	rmdir(job->folder);
+	job->folder[0] = 0;
+}
+
+/* a.b.c: as a/b/c, which the agent looks for in the names of files. */
+static void add_module(struct fah_strbuf *sb, const char *name)
+{
+	fah_strbuf_adds(sb, "module ");
+	for (; *name; name++)
+		fah_strbuf_addc(sb, *name == '.' ? '/' : *name);
+	fah_strbuf_addc(sb, '\n');
+}
+
+/* A path that is there, or looks like one; by both of its names. 0 or an exit status. */
+static int add_place(struct fah_strbuf *sb, const char *place)
+{
+	char real[PATH_MAX];
+	struct stat st;
+
+	if (stat(place, &st) == 0 && realpath(place, real)) {
+		const char *kind = S_ISDIR(st.st_mode) ? "folder" : "file";
+
+		fah_strbuf_addf(sb, "%s %s\n%s %s\n", kind, real, kind,
+				!strncmp(place, "./", 2) ? place + 2 : place);
+		return 0;
+	}
+	if (strchr(place, '/') || ends_with(place, ".py"))
+		return fah_fail("lines: --in %s: no such file", place);
+	add_module(sb, place);
+	return 0;
+}
+
+/* What the agent is to know: agent/lines_scope.c. NULL after printing. */
+static char *scope_of(const struct job *job)
+{
+	_cleanup_(fah_strbuf_release) struct fah_strbuf sb = FAH_STRBUF_INIT;
+	char *text;
+
+	fah_strbuf_adds(&sb, job->no_called ? "lines\n" : "lines\ncalled\n");
+	for (size_t i = 0; i < job->n_functions; i++)
+		fah_strbuf_addf(&sb, "name %s\n", job->functions[i]);
+	for (size_t i = 0; i < job->n_places; i++)
+		if (add_place(&sb, job->places[i]))
+			return NULL;
+	text = fah_strbuf_take(&sb);
+	if (!text)
+		fah_fail_err(FAH_ERR_NOMEM, "lines");
+	return text;
+}
+
+static char **program_argv(const struct job *job)
+{
+	char **argv = calloc((size_t)job->n_rest + 4, sizeof(*argv));
+	int n = 0;
+
+	if (!argv)
+		return NULL;
+	argv[n++] = (char *)(uintptr_t)job->python;
+	if (!job->file)
+		argv[n++] = (char *)(uintptr_t)(job->module ? "-m" : "-c");
+	argv[n++] = (char *)(uintptr_t)(job->file     ? job->file
+					: job->module ? job->module
+						      : job->code);
+	for (int i = 0; i < job->n_rest; i++)
+		argv[n++] = job->rest[i];
+	return argv;
+}
+
+static int run(const struct job *job, const char *scope, struct fah_run_result *result)
+{
+	_cleanup_(fah_freep) char **argv = program_argv(job);
+	/* clang-format off */
+	const char *meta[] = {
+		"command", job->words,
+		"cwd", job->cwd,
+		"root", job->cwd,
+		"python", job->python,
+		job->code ? "code" : job->file ? "file" : NULL, job->code ? job->code : job->file,
+		NULL,
+	};
+	/* clang-format on */
+	struct fah_run_options opt = {
+		.argv = argv,
+		.capture_path = job->capture,
+		.rate = RATE,
+		.clock = FAH_CLOCK_THREAD_CPU,
+		.lines = scope,
+		.meta = meta,
+	};
+	int err;
+
+	if (!argv)
+		return fah_fail_err(FAH_ERR_NOMEM, "lines");
+	err = fah_run(&opt, result);
+	if (err < 0)
+		return fah_fail_err(err, "lines: cannot record to %s", job->capture);
+	if (result->start_errno) {
+		errno = result->start_errno;
+		fah_fail_err(FAH_ERR_SYS, "cannot start %s", job->python);
+		return FAH_STATUS_NOT_STARTED;
+	}
+	return 0;
+}
+
+/* What the recording came to: the file, the words, and with -v the lines. */
+static void finish(struct job *job, const struct fah_run_result *result)
+{
+	_cleanup_(fah_linehits_done) struct fah_linehits h = {0};
+	struct fah_linehits_state state;
+	const struct fah_linehits_options how = {
+		.unit = job->unit,
+		.skip_zero = job->skip_zero,
+		.cwd = job->cwd,
+		.code = job->code,
+	};
+
+	errno = result->capture_errno;
+	if (result->capture_err < 0) {
+		fah_fail_err(result->capture_err, "lines: %s is not complete", result->capture);
+		return;
+	}
+	if (fah_lines_open(&h, "lines", job->capture, &state))
+		return;
+	h.has_called = !job->no_called;
+	if (!h.n_functions) {
+		fah_lines_say_none(&state, job->n_functions || job->n_places);
+		return;
+	}
+	if (job->folder[0] && fah_lines_save(&h, job->result))
+		return;
+	if (!job->quiet)
+		fah_lines_say_result(&state, job->result, job->view);
+	if (job->view)
+		fah_lines_print(&h, "lines", &how);
+}
+
+static int cmd_lines(const struct fah_command *cmd, int argc, char **argv)
+{
+	struct job job = {0};
+	_cleanup_(fah_freep) char *words = NULL, *scope = NULL;
+	struct fah_run_result result;
+	int status = parse(&job, cmd, argc, argv);
+
+	if (status)
+		return status < 0 ? FAH_STATUS_OK : status;
+	status = fah_python_choose(job.python_asked, job.python, sizeof(job.python));
+	if (status)
+		return status;
+	scope = scope_of(&job);
+	if (!scope)
+		return FAH_STATUS_USAGE;
+	if (job.file && access(job.file, R_OK) < 0)
+		return fah_fail_err(FAH_ERR_SYS, "lines: %s", job.file);
+	if (!getcwd(job.cwd, sizeof(job.cwd)))
+		job.cwd[0] = 0;
+	status = choose_output(&job);
+	if (status)
+		return status;
+	job.words = words = fah_invoke_words(cmd, argc, argv);
+	status = run(&job, scope, &result);
+	if (!status) {
+		finish(&job, &result);
+		status = fah_invoke_status(result.wait_status);
+	}
+	remove_folder(&job);
+	return status;
+}
+
+static const char *const examples[] = {
+	"fixingahole lines -l -v script.py",
+	"functions marked with @profile: hits and time of each line, printed at the end",
+	"fixingahole lines -v -f 'Parser.*' -f load script.py data.json",
+	"functions by name, without touching code; data.json is the script's",
+	"fixingahole lines --in mypackage.core -o core.lprof -m mypackage",
+	"all functions of a module; python -m line_profiler core.lprof reads it too",
+	NULL,
+};
+
+const struct fah_command fah_cmd_lines = {
+	.name = "lines",
+	.usage = "[OPTIONS] [-m MODULE | -c CODE | FILE] [ARGUMENTS]",
+	.summary = "count and time each line of chosen functions, as kernprof -l does",
+	.description =
+		"Runs a script as itself and tells every line of the functions that were chosen: "
+		"how often it ran, and how long, in all threads, and in children. Functions are "
+		"marked in the code with @profile, a builtin while this command runs, on "
+		"functions, methods, properties and classes; or chosen from outside: by name (-f), "
+		"by file, folder or module (--in), or both at once: that name in those files. "
+		"Functions inside functions and lambdas have names too (-f 'outer.<locals>.*'); "
+		"comprehensions belong to their line. -f '<module>' is the code of a file "
+		"itself.\n\n"
+		"Time is wall time from a line to the next one of the same call, with all that it "
+		"called; while a generator or coroutine is suspended, none is counted. Where a "
+		"function "
+		"calls itself, time is counted once, for the lines of the innermost call. What "
+		"telling "
+		"costs is measured at the start and taken off. Called is the part of a line's time "
+		"in "
+		"functions that it called. It is exact for functions of C and for chosen "
+		"functions; "
+		"for other Python functions it ends with the line's next call or the line "
+		"itself.\n\n"
+		"The result is line_profiler's own file, <script>.py.lprof in this folder: "
+		"fixingahole "
+		"annotate FILE and python -m line_profiler FILE read it. Where FILE ends in .fah "
+		"it is "
+		"a capture. Everything behind the script's name is the script's.",
+	.options = options,
+	.examples = examples,
+	.run = cmd_lines,
+};

@@ -1,0 +1,138 @@
+"""`lines`: hits of each line against programs that know them, and the files that come out of it."""
+
+import re
+
+import pytest
+from support import lprof
+from support.pythons import REPO
+from support.run import BINARY, run
+
+TARGETS = REPO / "tests" / "targets" / "lines"
+KNOWN = TARGETS / "known.py"
+
+
+def tells(python):
+    return python.version >= (3, 12)
+
+
+def lines(python, folder, *args, **options):
+    return run([BINARY, "lines", "--python", python.path] + list(args), folder, python, **options)
+
+
+def expected(path):
+    """{line: hits}; None: any."""
+    found = {}
+    for number, text in enumerate(path.read_text().splitlines(), 1):
+        mark = re.search(r"# (\d+|\?)$", text)
+        if mark:
+            found[number] = None if mark.group(1) == "?" else int(mark.group(1))
+    return found
+
+
+def compare(stats, path, more=()):
+    got, want = lprof.hits(stats), expected(path)
+    for line, n in dict(more).items():
+        want[line] += n
+    wrong = {
+        line: (want.get(line, 0), got.get(line, 0))
+        for line in set(want) | set(got)
+        if want.get(line, 0) not in (None, got.get(line, 0))
+    }
+    assert wrong == {}, "{line: (hits, hits told)}"
+
+
+def line_of(path, text):
+    (found,) = [i for i, line in enumerate(path.read_text().splitlines(), 1) if text in line]
+    return found
+
+
+def test_marked(program, python, tmp_path):
+    """Loops, recursion, exceptions, generators, coroutines, threads, wrappers, and a fork."""
+    result = lines(python, tmp_path, "-l", KNOWN, "fork", "-v")
+    assert result.status == 0 and result.out == "known: ['fork', '-v']\n", result
+    if not tells(python):
+        assert "too old" in result.err
+        return
+    stats = lprof.read(tmp_path / "known.py.lprof")
+    assert stats.unit == 1e-9
+    first = line_of(KNOWN, "while n:")
+    compare(stats, KNOWN, {first: 11, first + 1: 10, first + 2: 1})  # by the fork's child
+    assert (str(KNOWN), line_of(KNOWN, "def never") - 1, "never") in stats.timings
+    assert "annotate known.py.lprof" in result.err
+
+
+CHOICE = """
+import sys
+class A:
+    def method(self):
+        return 1
+    def other(self):
+        return 2
+def method():
+    return [x for x in (1, 2)]
+def outer():
+    def inner():
+        return 3
+    return inner()
+later = lambda: 4
+for i in range(3):
+    A().method(), A().other(), method(), outer(), later()
+sys.exit(5)
+"""
+
+
+@pytest.mark.parametrize(
+    "options, chosen",
+    (
+        (["-f", "A.method"], {5}),
+        (["-f", "method"], {5, 9}),
+        (["-f", "*e*", "--in", "choice.py"], {5, 7, 9, 11, 12, 13}),
+        (["-f", "outer.*"], {12}),
+        (["--in", "choice.py"], {5, 7, 9, 11, 12, 13, 14}),
+        (["--in", "choice"], {5, 7, 9, 11, 12, 13, 14}),
+        (["--in", ".", "-f", "later", "-f", "<lambda>"], {14}),
+    ),
+)
+def test_chosen(program, local_python, tmp_path, options, chosen):
+    if not tells(local_python):
+        pytest.skip("not told there")
+    (tmp_path / "choice.py").write_text(CHOICE)
+    result = lines(local_python, tmp_path, *options, "-o", "x.lprof", "choice.py")
+    assert result.status == 5, result
+    found = lprof.hits(lprof.read(tmp_path / "x.lprof"))
+    assert found == dict.fromkeys(chosen, 3)
+
+
+def test_view(program, local_python, tmp_path):
+    """The layout that users know, with one column more; a module, a piece of code, the unit."""
+    if not tells(local_python):
+        pytest.skip("not told there")
+    (tmp_path / "mod.py").write_text("import time\ndef f():\n\ttime.sleep(0.02)\n\n\nf()\n")
+    result = lines(local_python, tmp_path, "-lv", "-u", "1e-3", "-f", "f", "-m", "mod")
+    text = result.out.splitlines()
+    assert text[0] == "Timer unit: 0.001 s" and text[4] == "Function: f at line 2", result
+    assert re.match(r"Total time: 0\.\d+ s$", text[2]) and text[3] == "File: %s/mod.py" % tmp_path
+    assert text[6].split() == "Line # Hits Time Per Hit % Time Called Line Contents".split()
+    assert text[7] == "=" * len(text[6]) and text[8].split() == ["2", "def", "f():"]
+    number, hits, time, per_hit, percent, called, source = text[9].split()
+    assert (number, hits, percent, source) == ("3", "1", "100.0", "time.sleep(0.02)")
+    assert 20 <= float(called) <= float(time) and time == per_hit
+    assert len(text) == 11 and not text[10]
+    assert (tmp_path / "mod.lprof").exists()
+    code = "def g():\n  return 1\ng()"
+    result = lines(local_python, tmp_path, "-v", "--no-called", "-f", "g", "-c", code)
+    assert result.out.splitlines()[-2].endswith("100.0    return 1"), result
+    assert "Called" not in result.out
+
+
+def test_nothing(program, local_python, tmp_path):
+    if not tells(local_python):
+        pytest.skip("not told there")
+    (tmp_path / "plain.py").write_text("print(1)\n")
+    result = lines(local_python, tmp_path, "-l", "plain.py")
+    assert (result.status, result.out) == (0, "1\n") and "@profile" in result.err, result
+    assert not (tmp_path / "plain.py.lprof").exists()
+    result = lines(local_python, tmp_path, "-f", "nobody", "plain.py")
+    assert "of that name" in result.err and result.status == 0
+    for args in ([], ["-u", "x", "plain.py"], ["--in", "none.py", "plain.py"], ["none.py"]):
+        assert lines(local_python, tmp_path, *args).status == 2
