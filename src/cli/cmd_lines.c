@@ -82,8 +82,6 @@ struct job {
 
 static int take_option(struct job *job, int option, const char *value)
 {
-	char *end;
-
 	switch (option) {
 	case OPT_VIEW:
 		job->view = true;
@@ -92,10 +90,7 @@ static int take_option(struct job *job, int option, const char *value)
 		job->output = value;
 		return 0;
 	case OPT_UNIT:
-		job->unit = strtod(value, &end);
-		if (end == value || *end || !(job->unit > 0) || job->unit > 1e9)
-			return fah_fail("lines: --unit %s: seconds are needed, like 1e-6", value);
-		return 0;
+		return fah_lines_parse_unit("lines", value, &job->unit);
 	case OPT_SKIP_ZERO:
 		job->skip_zero = true;
 		return 0;

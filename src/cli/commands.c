@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+extern const struct fah_command fah_cmd_annotate;
 extern const struct fah_command fah_cmd_calls;
 extern const struct fah_command fah_cmd_export;
 extern const struct fah_command fah_cmd_flame;
@@ -24,6 +25,7 @@ const struct fah_command *const fah_commands[] = {
 	&fah_cmd_lines,
 	&fah_cmd_summarize,
 	&fah_cmd_stats,
+	&fah_cmd_annotate,
 	&fah_cmd_tree,
 	&fah_cmd_flame,
 	&fah_cmd_graph,

@@ -10,9 +10,11 @@
 #include "cli/shown.h"
 #include "core/err.h"
 #include "export/lprof.h"
+#include "import/lprof.h"
 
-#include <inttypes.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NANOSECOND 1e-9
@@ -34,6 +36,42 @@ int fah_lines_open(struct fah_linehits *ret, const char *command, const char *pa
 	if (err < 0)
 		return fah_fail_capture(err, command, path, opened.path);
 	fah_linehits_sort(ret);
+	return 0;
+}
+
+int fah_lines_open_any(struct fah_linehits *ret, const char *command, const char *path)
+{
+	_cleanup_(fah_freep) char *data = NULL;
+	struct fah_linehits_state state;
+	size_t len = 0;
+	int err = fah_file_read(path, FAH_LPROF_MAX, &data, &len), status;
+
+	fah_linehits_init(ret, NANOSECOND);
+	if (err == FAH_ERR_SYS && errno != EISDIR)
+		return fah_fail_err(err, "%s: %s", command, path);
+	if (err == 0 && len && (uint8_t)data[0] == 0x80) { /* a pickle */
+		err = fah_import_lprof(data, len, ret);
+		return err == FAH_ERR_FORMAT
+			       ? fah_fail("%s: %s is no file of line_profiler's", command, path)
+		       : err < 0 ? fah_fail_err(err, "%s: %s", command, path)
+				 : 0;
+	}
+	status = fah_lines_open(ret, command, path, &state);
+	if (!status && !ret->n_functions)
+		return fah_fail("%s: %s has no lines that were told one by one; fixingahole lines "
+				"records them",
+				command, path);
+	return status;
+}
+
+int fah_lines_parse_unit(const char *command, const char *text, double *ret)
+{
+	char *end;
+	double unit = strtod(text, &end);
+
+	if (end == text || *end || !(unit > 0) || unit > 1e9)
+		return fah_fail("%s: --unit %s: seconds are needed, like 1e-6", command, text);
+	*ret = unit;
 	return 0;
 }
 

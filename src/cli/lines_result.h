@@ -9,6 +9,10 @@
 /* A capture, sorted. 0, or an exit status after printing one line. The caller releases *ret. */
 int fah_lines_open(struct fah_linehits *ret, const char *command, const char *path,
 		   struct fah_linehits_state *ret_state);
+/* The same of a capture or of line_profiler's file. */
+int fah_lines_open_any(struct fah_linehits *ret, const char *command, const char *path);
+/* "1e-6": seconds. 0, or an exit status after printing. */
+int fah_lines_parse_unit(const char *command, const char *text, double *ret);
 /* As line_profiler's file. 0, or an exit status after printing. */
 int fah_lines_save(const struct fah_linehits *h, const char *path);
 /* To stdout. 0, or an exit status after printing. */

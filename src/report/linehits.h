@@ -21,4 +21,7 @@ struct fah_linehits_options {
 int fah_report_linehits(FILE *out, const struct fah_linehits *h,
 			const struct fah_linehits_options *how, const struct fah_report_options *o);
 
+/* All of it, in seconds. 0 or FAH_ERR_SYS. */
+int fah_report_linehits_json(FILE *out, const struct fah_linehits *h);
+
 #endif

@@ -1,6 +1,8 @@
 """`lines`: hits of each line against programs that know them, and the files that come out of it."""
 
+import json
 import re
+import sys
 
 import pytest
 from support import lprof
@@ -136,3 +138,58 @@ def test_nothing(program, local_python, tmp_path):
     assert "of that name" in result.err and result.status == 0
     for args in ([], ["-u", "x", "plain.py"], ["--in", "none.py", "plain.py"], ["none.py"]):
         assert lines(local_python, tmp_path, *args).status == 2
+
+
+COUNTED = """def work(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+
+def idle():
+    return 1
+
+
+work(300)
+"""
+
+
+def test_annotate(program, some_python, tmp_path):
+    """Captures and files of ours, of line_profiler's, added up; and what is none."""
+    if not tells(some_python):
+        pytest.skip("not told there")
+    (tmp_path / "x.py").write_text("@profile\ndef f(n):\n    return sorted(range(n))\nf(9)\nf(9)\n")
+    for name in ("x.fah", "x.lprof"):
+        result = lines(some_python, tmp_path, "-l", "-q", "-o", name, "x.py")
+        assert (result.status, result.err) == (0, ""), result
+    shown = [run([BINARY, "annotate", tmp_path / name], tmp_path).out for name in ("x.fah", "x.lprof")]
+    assert [re.findall(r"^ *(\d+ +\d+)", text, re.M) for text in shown] == [["3         2"]] * 2
+    result = run([BINARY, "annotate", "-m", "x.fah", "x.lprof", "--json"], tmp_path)
+    (found,) = json.loads(result.out)["functions"]
+    assert (found["function"], found["first_line"], found["lines"][0]["hits"]) == ("f", 1, 4)
+    assert 0 < found["lines"][0]["called_s"] <= found["lines"][0]["time_s"] == found["time_s"]
+    theirs = REPO / "tests" / "unit" / "import" / "lprof-5.1.0.lprof"
+    result = run([BINARY, "annotate", theirs, "-z", "-u", "1"], tmp_path)
+    assert result.status == 0 and "Could not find file counted.py" in result.out
+    assert "Called" not in result.out and "idle" not in result.out
+    for bad in ("x.py", "none.lprof"):
+        result = run([BINARY, "annotate", bad], tmp_path)
+        assert result.status == 2 and result.err.count("\n") == 1, result
+
+
+def test_line_profiler_itself(program, local_python, tmp_path):
+    """It reads our files, and prints its own as we do."""
+    pytest.importorskip("line_profiler")
+    if not tells(local_python):
+        pytest.skip("not told there")
+    data = (REPO / "tests" / "unit" / "import" / "lprof-4.2.0.lprof").read_bytes()
+    (tmp_path / "theirs.lprof").write_bytes(data)
+    (tmp_path / "counted.py").write_text(COUNTED)
+    result = lines(local_python, tmp_path, "-q", "--no-called", "-f", "*", "--in", ".", "counted.py")
+    assert result.status == 0, result
+    for name in ("theirs.lprof", "counted.py.lprof"):
+        theirs = run([sys.executable, "-m", "line_profiler", name], tmp_path)
+        ours = run([BINARY, "annotate", name], tmp_path)
+        assert theirs.status == 0 and ours.out == theirs.out, theirs
+        assert " 301 " in ours.out
