@@ -29,6 +29,7 @@ struct fah_lined {
 	int32_t base;		  /* lines[0] is of this line */
 	_Atomic uint32_t n_lines; /* room in lines[] */
 	struct fah_line *lines;
+	bool marked;	      /* by profile() */
 	_Atomic bool changed; /* since it was written */
 };
 
@@ -45,6 +46,7 @@ struct fah_lines_frame {
 	uint64_t frame;	    /* address of the interpreter's own */
 	int64_t since;	    /* its line's time is counted up to here */
 	int64_t call_since; /* likewise of `called`, while there is a call */
+	uint64_t callee;    /* before 3.12: the frame whose end is that call's */
 	uint32_t line;	    /* index + 1 into of->lines; 0: none yet */
 	uint32_t outer;	    /* the next outer frame of the same code: index + 1 */
 	uint8_t call;	    /* enum fah_lines_call */
@@ -65,12 +67,15 @@ struct fah_lines_thread {
 /* What an event of each kind costs, in ticks. */
 struct fah_lines_cost {
 	int64_t line, start, end, call, python_call, c_return;
+	int64_t other; /* a line of code that is not chosen: before 3.12 */
 };
 
 struct fah_lining {
 	_Atomic bool on;
-	bool steady; /* the processor's clock serves */
-	bool called; /* calls are told too */
+	bool steady;	       /* the processor's clock serves */
+	bool called;	       /* calls are told too */
+	bool traced;	       /* by a trace function: before 3.12 */
+	_Atomic bool replaced; /* the program has set its own one */
 	struct fah_lines_cost cost;
 	/* for the report: what had no room */
 	_Atomic uint64_t lost_codes, lost_frames, lost_lines;
@@ -122,16 +127,25 @@ bool fah_lines_marks_install(void);
 
 /* lines_monitor.c: CPython 3.12 and later. False: it cannot be had; *ret_why says so. */
 bool fah_lines_monitor_start(const char **ret_why);
-bool fah_lines_monitor_choose(fah_object *code); /* tells us of its events from now on */
-void fah_lines_monitor_drop(fah_object *code);	 /* no more */
+bool fah_lines_monitor_listen(fah_object *code, bool wanted);
+
+/* lines_trace.c: CPython before 3.12. False: likewise. */
+bool fah_lines_trace_start(const char **ret_why);
+void fah_lines_trace_set(bool wanted);	 /* in this thread */
+void fah_lines_new_thread(void);	 /* one was made; without the GIL */
+void fah_lines_event(const char *event); /* an audit event */
 
 /* lines_measure.c: what events cost; with the GIL, before the program runs. */
 bool fah_lines_measure(void);
 
 /* lines_start.c */
-void fah_lines_start(void);		    /* with the GIL; nothing where it is not wanted */
-bool fah_lines_choose(fah_object *code);    /* a code object; false: there is no room */
+void fah_lines_start(void); /* with the GIL; nothing where it is not wanted */
+/* A code object; marked: by profile(). False: there is no room. */
+bool fah_lines_choose(fah_object *code, bool marked);
 bool fah_lines_is_wanted(fah_object *code); /* by its name or file */
+/* Tells us of its events from now on, or no more. */
+bool fah_lines_listen(fah_object *code, bool wanted);
+bool fah_lines_watches(void); /* audit events are wanted */
 
 /* lines_write.c */
 void fah_lines_tick(struct fah_thread_state *t); /* in a handler */

@@ -96,7 +96,7 @@ static void mark_function(fah_object *function, int depth)
 	fah_object *code = attribute(function, "__code__");
 
 	if (code && fah_py_type(code) == fah_py.t_code)
-		fah_lines_choose(code);
+		fah_lines_choose(code, true);
 	fah_py_drop(code);
 	mark_attribute(function, "__wrapped__", depth);
 }
@@ -140,7 +140,7 @@ static void mark(fah_object *o, int depth)
 		return;
 	}
 	if (type == fah_py.t_code) {
-		fah_lines_choose(o);
+		fah_lines_choose(o, true);
 		return;
 	}
 	if (type == t_method) {

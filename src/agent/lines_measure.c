@@ -47,20 +47,24 @@ static int64_t middle(int64_t *values, int n)
 	return values[n / 2];
 }
 
-/* What a round of run costs more where `chosen` is chosen. hits: lines of it that were told. */
+/* What a round of run costs more where `chosen` is chosen, or (NULL) where nothing is but all is
+ * told. ret_hits: lines of it that were told. */
 static int64_t added(fah_object *run, fah_object *chosen, uint64_t *ret_hits)
 {
-	fah_object *code = fah_py.get_attr(chosen, "__code__");
+	fah_object *code = fah_py.get_attr(chosen ? chosen : run, "__code__");
+	struct fah_lined *l = NULL;
 	int64_t values[TRIES];
 	bool is_new;
-	struct fah_lined *l = code ? fah_lined_add(code, &is_new) : NULL;
 
+	fah_lined_clear();
+	if (code && chosen)
+		l = fah_lined_add(code, &is_new);
 	*ret_hits = 0;
-	for (int i = 0; l && i < TRIES; i++) {
-		fah_lines_monitor_choose(code);
+	for (int i = 0; i < TRIES; i++) {
+		fah_lines_listen(code, true);
 		time_of(run); /* instructions are made anew */
 		values[i] = time_of(run);
-		fah_lines_monitor_drop(code);
+		fah_lines_listen(code, false);
 		time_of(run);
 		time_of(run);
 		values[i] -= time_of(run);
@@ -68,7 +72,7 @@ static int64_t added(fah_object *run, fah_object *chosen, uint64_t *ret_hits)
 	for (uint32_t i = 0; l && i < atomic_load(&l->n_lines); i++)
 		*ret_hits += l->lines[i].hits;
 	fah_py_drop(code);
-	return l ? middle(values, TRIES) / ROUNDS : 0;
+	return middle(values, TRIES) / ROUNDS;
 }
 
 static int64_t within(int64_t ticks, int64_t most)
@@ -91,9 +95,15 @@ static bool measure_all(fah_object *globals, int64_t most)
 	cost.line = within(added(lines, lines, &hits) / LINES_A_ROUND, most);
 	if (hits < 2 * TRIES * (uint64_t)(LINES_A_ROUND * ROUNDS))
 		return false;
-	round = within((added(calls, callee, &hits) - cost.line) / 2, most);
-	cost.start = cost.end = round;
-	if (fah_lining.called) {
+	if (fah_lining.traced) {
+		cost.other = within(added(lines, NULL, &hits) / LINES_A_ROUND, most);
+		/* the call and the end of one that is not chosen, and its line */
+		round = added(calls, calls, &hits) - LINES_IN_LOOP * cost.line - cost.other;
+		cost.python_call = within(round / 2, most);
+	}
+	round = added(calls, callee, &hits) - LINES_IN_LOOP * cost.other - cost.line;
+	cost.start = cost.end = within(round / 2, most);
+	if (fah_lining.called && !fah_lining.traced) {
 		round = added(calls, calls, &hits) - LINES_IN_LOOP * cost.line;
 		cost.python_call = within(round, most);
 		round = added(c_calls, c_calls, &hits) - LINES_IN_LOOP * cost.line;

@@ -116,7 +116,7 @@ static fah_object *on_start(fah_object *self, fah_object *const *args, long n)
 		return fah_py.none;
 	/* by name or file: all code is told, once */
 	if (!fah_lined_find(address(args[0])) &&
-	    !(fah_lines_is_wanted(args[0]) && fah_lines_choose(args[0]))) {
+	    !(fah_lines_is_wanted(args[0]) && fah_lines_choose(args[0], false))) {
 		fah_py.incref(disable);
 		return disable;
 	}
@@ -234,16 +234,11 @@ static bool set_local(fah_object *code, long which)
 	return done != NULL;
 }
 
-bool fah_lines_monitor_choose(fah_object *code)
+bool fah_lines_monitor_listen(fah_object *code, bool wanted)
 {
 	if (!global_on)
 		global_on = fah_monitoring_call("set_events", tool, global_events, NULL);
-	return set_local(code, local_events);
-}
-
-void fah_lines_monitor_drop(fah_object *code)
-{
-	set_local(code, 0);
+	return set_local(code, wanted ? local_events : 0);
 }
 
 /* An int's value stands where we read it. */
@@ -276,14 +271,12 @@ bool fah_lines_monitor_start(const char **ret_why)
 {
 	fah_object *monitoring = fah_monitoring();
 
-	*ret_why = "this Python is too old: CPython 3.12 and later tell lines";
+	*ret_why = "this build of Python is not known";
 	if (!monitoring)
 		return false;
 	t_python = fah_global("PyFunction_Type");
 	t_method = fah_global("PyMethod_Type");
 	disable = fah_py.get_attr(monitoring, "DISABLE");
-	fah_lining.called = fah_lines_scope_called();
-	*ret_why = "this build of Python is not known";
 	if (!disable || !t_python || !t_method || !ints_are_known())
 		return false;
 	*ret_why = "no tool id of sys.monitoring is free";

@@ -4,6 +4,7 @@
  * once; without the file nothing here is wanted.
  */
 #include "agent/lines.h"
+#include "core/glob.h"
 #include "core/sys.h"
 
 #include <fcntl.h>
@@ -69,43 +70,14 @@ bool fah_lines_scope_called(void)
 	return called;
 }
 
-/* p up to its end; * and ? as in file names. One star is tried at a time: no recursion. */
-static bool matches(const char *p, const char *end, const char *s)
-{
-	const char *star = NULL, *from = NULL;
-
-	while (*s) {
-		if (p < end && *p == '*') {
-			star = ++p;
-			from = s;
-		} else if (p < end && (*p == '?' || *p == *s)) {
-			p++;
-			s++;
-		} else if (star) {
-			p = star;
-			s = ++from;
-		} else {
-			return false;
-		}
-	}
-	while (p < end && *p == '*')
-		p++;
-	return p == end;
-}
-
-/* As a whole, or from one of its dots on: C.f is also what <locals>.C.f is called. */
+/* Where only a part of the name is known, by the pattern's last part: the tool leaves out what is
+ * too much. */
 static bool has_name(const char *p, const char *end, const char *name, bool qualified)
 {
-	if (!qualified)
-		for (const char *s = p; s < end; s++)
-			if (*s == '.')
-				p = s + 1;
-	for (; name; name = strchr(name, '.')) {
-		name += *name == '.';
-		if (matches(p, end, name))
-			return true;
-	}
-	return false;
+	for (const char *s = p; !qualified && s < end; s++)
+		if (*s == '.')
+			p = s + 1;
+	return fah_glob_name(p, end, name);
 }
 
 bool fah_lines_scope_spells(const char *name)
@@ -114,7 +86,7 @@ bool fah_lines_scope_spells(const char *name)
 		const char *p = after(line, "name <");
 		size_t len = length(p ? p : line);
 
-		if (p && matches(p - 1, p + len, name))
+		if (p && fah_glob(p - 1, p + len, name))
 			return true;
 	}
 	return false;

@@ -89,13 +89,14 @@ static bool define(struct fah_thread_state *t, struct fah_lined *l)
 static bool write_part(struct fah_thread_state *t, const struct fah_lined *l, uint32_t n,
 		       uint32_t *at, double scale)
 {
-	uint8_t *p = fah_record_begin(t, 3 * FAH_VARINT_MAX + PART * LINE_MAX);
+	uint8_t *p = fah_record_begin(t, 4 * FAH_VARINT_MAX + PART * LINE_MAX);
 	uint32_t written = 0;
 
 	if (!p)
 		return false;
 	p = put_time(p, t);
 	p = fah_put_varint(p, l->id);
+	p = fah_put_varint(p, l->marked);
 	for (; *at < n && written < PART; ++*at) {
 		const struct fah_line *line = &l->lines[*at];
 		struct fah_line sum;

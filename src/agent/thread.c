@@ -373,6 +373,7 @@ FAH_AGENT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *att
 
 	if (!real)
 		return ENOSYS;
+	fah_lines_new_thread();
 	if (!atomic_load(&fah_agent.active))
 		return real(thread, attr, routine, arg);
 	for (int i = 0; i < MAX_STARTS && !s; i++) {

@@ -267,6 +267,7 @@ int fah_decode_lines(const struct fah_record *rec, struct fah_rec_lines *ret)
 	ret->time_ns = fah_get_varint(&c);
 	ret->function = get_u32(&c);
 	ret->code = get_u32(&c);
+	ret->marked = get_u32(&c);
 	ret->rest = c;
 	return done(&c);
 }

@@ -141,6 +141,7 @@ struct fah_rec_timed {
 /* Lines that were told one by one: fah_lines_next takes them. */
 struct fah_rec_lines {
 	uint32_t process, function, code;
+	uint32_t marked; /* in the program, by profile() */
 	uint64_t time_ns;
 	struct fah_cursor rest;
 };

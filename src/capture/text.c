@@ -316,8 +316,8 @@ static int print_lines(struct fah_text *t, const struct fah_record *rec, struct 
 
 	if (err < 0)
 		return err;
-	fah_strbuf_addf(out, " process=%u time=%" PRIu64 " function=%u code=%u", lines.process,
-			lines.time_ns, lines.function, lines.code);
+	fah_strbuf_addf(out, " process=%u time=%" PRIu64 " function=%u code=%u marked=%u",
+			lines.process, lines.time_ns, lines.function, lines.code, lines.marked);
 	while ((err = fah_lines_next(&lines, &l)) > 0)
 		fah_strbuf_addf(out, " line=%u hits=%" PRIu64 " ns=%" PRIu64 " called=%" PRIu64,
 				l.line, l.hits, l.ns, l.called_ns);

@@ -604,6 +604,7 @@ void fah_writer_lines(struct fah_writer *w, const struct fah_rec_lines *lines)
 	put_number(&sb, lines->time_ns);
 	put_number(&sb, lines->function);
 	put_number(&sb, lines->code);
+	put_number(&sb, lines->marked);
 	fah_strbuf_add(&sb, lines->rest.p, (size_t)(lines->rest.end - lines->rest.p));
 	send(w, FAH_REC_LINES, &sb);
 }

@@ -227,7 +227,7 @@ static void add_module(struct fah_strbuf *sb, const char *name)
 	fah_strbuf_addc(sb, '\n');
 }
 
-/* A path that is there, or looks like one; by both of its names. 0 or an exit status. */
+/* A path that is there, or looks like one. 0 or an exit status. */
 static int add_place(struct fah_strbuf *sb, const char *place)
 {
 	char real[PATH_MAX];
@@ -236,8 +236,7 @@ static int add_place(struct fah_strbuf *sb, const char *place)
 	if (stat(place, &st) == 0 && realpath(place, real)) {
 		const char *kind = S_ISDIR(st.st_mode) ? "folder" : "file";
 
-		fah_strbuf_addf(sb, "%s %s\n%s %s\n", kind, real, kind,
-				!strncmp(place, "./", 2) ? place + 2 : place);
+		fah_strbuf_addf(sb, "%s %s\n", kind, real);
 		return 0;
 	}
 	if (strchr(place, '/') || ends_with(place, ".py"))
@@ -338,6 +337,7 @@ static void finish(struct job *job, const struct fah_run_result *result)
 	if (fah_lines_open(&h, "lines", job->capture, &state))
 		return;
 	h.has_called = !job->no_called;
+	fah_linehits_only(&h, job->functions, job->n_functions);
 	if (!h.n_functions) {
 		fah_lines_say_none(&state, job->n_functions || job->n_places);
 		return;
@@ -398,7 +398,7 @@ const struct fah_command fah_cmd_lines = {
 	.summary = "count and time each line of chosen functions, as kernprof -l does",
 	.description =
 		"Runs a script as itself and tells every line of the functions that were chosen: "
-		"how often it ran, and how long, in all threads, and in children. Functions are "
+		"how often it ran, and how long, in all threads and in children. Functions are "
 		"marked in the code with @profile, a builtin while this command runs, on "
 		"functions, methods, properties and classes; or chosen from outside: by name (-f), "
 		"by file, folder or module (--in), or both at once: that name in those files. "
@@ -407,20 +407,21 @@ const struct fah_command fah_cmd_lines = {
 		"itself.\n\n"
 		"Time is wall time from a line to the next one of the same call, with all that it "
 		"called; while a generator or coroutine is suspended, none is counted. Where a "
-		"function "
-		"calls itself, time is counted once, for the lines of the innermost call. What "
-		"telling "
-		"costs is measured at the start and taken off. Called is the part of a line's time "
-		"in "
-		"functions that it called. It is exact for functions of C and for chosen "
-		"functions; "
-		"for other Python functions it ends with the line's next call or the line "
-		"itself.\n\n"
+		"function calls itself, time is counted once, for the lines of the innermost call. "
+		"What telling costs is measured at the start and taken off.\n\n"
+		"Called is the part of a line's time in functions that it called. It is exact for "
+		"functions of C and for chosen functions; for other Python functions it ends with "
+		"the line's next call, or with the line. Iterators, operators and properties are "
+		"counted where they are chosen functions. Before CPython 3.12 all Python "
+		"functions are counted exactly, and functions of C not at all.\n\n"
+		"From 3.12 on code that is not chosen runs as fast as ever, and any debugger or "
+		"coverage tool of the program works beside it. Before, all code is slower, and a "
+		"trace function that the program sets is in force instead of ours, which is told "
+		"at the end.\n\n"
 		"The result is line_profiler's own file, <script>.py.lprof in this folder: "
-		"fixingahole "
-		"annotate FILE and python -m line_profiler FILE read it. Where FILE ends in .fah "
-		"it is "
-		"a capture. Everything behind the script's name is the script's.",
+		"fixingahole annotate FILE and python -m line_profiler FILE read it. Where FILE "
+		"ends in .fah it is a capture. Everything behind the script's name is the "
+		"script's.",
 	.options = options,
 	.examples = examples,
 	.run = cmd_lines,

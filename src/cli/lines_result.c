@@ -125,7 +125,7 @@ void fah_lines_say_result(const struct fah_linehits_state *state, const char *pa
 			fah_num_count(state->lost_functions).s, fah_num_count(state->lost_frames).s,
 			fah_num_count(state->lost_lines).s);
 	if (state->why[0])
-		fprintf(stderr, "In one of the processes no lines were told: %s.\n", state->why);
+		fprintf(stderr, "Not all lines were told: %s.\n", state->why);
 	fprintf(stderr, "Wrote profile results to %s\n", fah_strbuf_str(&name));
 	if (!printed)
 		fprintf(stderr, "Inspect results with:\nfixingahole annotate %s\n",

@@ -440,6 +440,7 @@ static void take_lines(struct fah_drain *d, struct fah_collected *p, struct fah_
 	ctx->time_ns += fah_get_varint(cur);
 	lines.time_ns = since_start(d, ctx->time_ns);
 	lines.code = (uint32_t)fah_get_varint(cur);
+	lines.marked = (uint32_t)fah_get_varint(cur);
 	lines.rest = *cur; /* as it stands in the capture */
 	if (!cur->bad && write &&
 	    fah_codes_resolve(&p->codes, d->w, lines.code, 0, &lines.function, &line))

@@ -3,6 +3,7 @@
 
 #include "base/room.h"
 #include "core/err.h"
+#include "core/glob.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,32 @@ int fah_linehits_merge(struct fah_linehits *to, const struct fah_linehits *from)
 			return err;
 	}
 	return 0;
+}
+
+static bool has_name(const struct fah_linehits_function *f, const char *const *names, size_t n)
+{
+	/* of "<string>" no qualified name can be known; of "<frozen ...>", which always is: modules
+	 */
+	if (f->marked || (f->file[0] == '<' && strncmp(f->file, "<frozen ", 8) != 0))
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (fah_glob_name(names[i], names[i] + strlen(names[i]), f->name))
+			return true;
+	return false;
+}
+
+void fah_linehits_only(struct fah_linehits *h, const char *const *names, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; n && i < h->n_functions; i++) {
+		if (has_name(&h->functions[i], names, n))
+			h->functions[kept++] = h->functions[i];
+		else
+			free(h->functions[i].lines);
+	}
+	if (n)
+		h->n_functions = kept;
 }
 
 static int by_place(const void *a, const void *b)

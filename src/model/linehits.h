@@ -24,6 +24,7 @@ struct fah_linehit {
 struct fah_linehits_function {
 	const char *file, *name; /* never NULL */
 	uint32_t first_line;
+	bool marked;		   /* in the program, not chosen by name or place */
 	struct fah_linehit *lines; /* by line, after fah_linehits_sort */
 	size_t n_lines, cap_lines;
 };
@@ -47,6 +48,9 @@ int fah_linehits_function(struct fah_linehits *h, const char *file, size_t file_
 int fah_linehits_add(struct fah_linehits *h, uint32_t function, const struct fah_linehit *hit);
 /* All of another one on top, in our unit. FAH_ERR_NOMEM: some of it may be missing. */
 int fah_linehits_merge(struct fah_linehits *to, const struct fah_linehits *from);
+/* What was not marked and has none of these names goes (core/glob.h): an interpreter that does not
+ * know qualified names tells too much. n 0: all stay. */
+void fah_linehits_only(struct fah_linehits *h, const char *const *names, size_t n);
 /* Functions by file, first line and name; lines by number. Nothing can be added after. */
 void fah_linehits_sort(struct fah_linehits *h);
 /* Seconds of a function, and its hits (ret_hits may be NULL). */

@@ -68,6 +68,8 @@ static int take_lines(struct load *l, const struct fah_profile *p, const struct 
 	if (err < 0)
 		return 0;			      /* damaged: left out */
 	err = function_of(h, p, lines.function, &id); /* also one that did not run */
+	if (err == 0 && lines.marked)
+		h->functions[id].marked = true;
 	while (err == 0 && fah_lines_next(&lines, &line) > 0)
 		err = take_line(l, &lines, &line);
 	return err;

@@ -1,5 +1,6 @@
 """Each line of its functions says how often it runs: "# 12"; one without a number does not run, or is not
-chosen; "# ?" depends on the version.
+chosen; "# ?" and "# 2|4" depend
+on the version.
 
 Runs plain too: then nothing is marked.
 """
@@ -101,7 +102,7 @@ async def numbers(n):
 async def gather():
     results = await asyncio.gather(*(tick(5) for _ in range(4)))  # 1
     async for i in numbers(5):  # 6
-        results.append(i)  # 5
+        results.append(i)  # 5|6
     return results  # 1
 
 
@@ -205,7 +206,7 @@ def in_thread(n):
 @profile
 def with_block():
     with contextlib.suppress(ValueError):  # ?
-        int("x")  # 2
+        int("x")  # 2|4
     return 1  # 2
 
 

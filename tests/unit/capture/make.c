@@ -130,6 +130,7 @@ static void golden_lines(struct fah_writer *w, uint32_t process, uint32_t ran, u
 		.process = process,
 		.function = ran,
 		.code = 7,
+		.marked = 1,
 		.time_ns = 21000000,
 		.rest = {bytes, bytes + 4, false},
 	};

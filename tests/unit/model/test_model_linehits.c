@@ -113,11 +113,48 @@ static void units_are_one(void **state)
 	fah_linehits_done(&b);
 }
 
+/* What an interpreter without qualified names told too much of. */
+static void only_names(void **state)
+{
+	static const char *const names[] = {"C.*", "top"};
+	static const struct {
+		const char *file, *name;
+		bool marked, stays;
+	} all[] = {
+		{"a.py", "C.f", false, true},	{"a.py", "D.f", false, false},
+		{"a.py", "D.g", true, true},	{"a.py", "outer.<locals>.C.f", false, true},
+		{"a.py", "top", false, true},	{"a.py", "stop", false, false},
+		{"<string>", "f", false, true}, {"<frozen x>", "f", false, false},
+	};
+	struct fah_linehits h;
+	uint32_t f;
+	size_t n = sizeof(all) / sizeof(all[0]), at = 0;
+
+	fah_linehits_init(&h, 1);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(fah_linehits_function(&h, all[i].file, strlen(all[i].file),
+						       (uint32_t)i, all[i].name,
+						       strlen(all[i].name), &f),
+				 0);
+		assert_int_equal(fah_linehits_add(&h, f, &(struct fah_linehit){1, 1, 1, 0}), 0);
+		h.functions[f].marked = all[i].marked;
+	}
+	fah_linehits_only(&h, names, 0);
+	assert_int_equal(h.n_functions, n);
+	fah_linehits_only(&h, names, 2);
+	for (size_t i = 0; i < n; i++)
+		if (all[i].stays)
+			assert_string_equal(h.functions[at++].name, all[i].name);
+	assert_int_equal(h.n_functions, at);
+	fah_linehits_done(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(last_record_counts),
 		cmocka_unit_test(units_are_one),
+		cmocka_unit_test(only_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
