@@ -50,7 +50,7 @@ static int take_option(struct wanted *w, int option, const char *value)
 static int add_file(struct wanted *w, const char *path)
 {
 	_cleanup_(fah_linehits_done) struct fah_linehits one = {0};
-	int err, status = fah_lines_open_any(&one, "annotate", path);
+	int err, status = fah_lines_open(&one, "annotate", path);
 
 	if (status)
 		return status;

@@ -7,25 +7,22 @@
  */
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/room.h"
 #include "base/strbuf.h"
 #include "cli/cli.h"
+#include "cli/exact_run.h"
 #include "cli/invoke.h"
 #include "cli/lines_result.h"
-#include "cli/python.h"
-#include "collect/run.h"
 #include "core/err.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define MAX_CHOSEN 256
 #define PATH_BYTES 4096
-#define RATE 1.0 /* Hz: a handler writes what is new, and a sample costs nothing so seldom */
 
 enum {
 	OPT_LINES = 1,
@@ -37,9 +34,6 @@ enum {
 	OPT_IN,
 	OPT_NO_CALLED,
 	OPT_BUILTIN,
-	OPT_MODULE,
-	OPT_CODE,
-	OPT_PYTHON,
 	OPT_QUIET,
 };
 
@@ -56,32 +50,28 @@ static const struct fah_option options[] = {
 	 "choose functions of that name, C.method or te*; repeatable"},
 	{OPT_IN, "in", NULL, "FILE|MODULE",
 	 "choose functions in a file, folder or module; repeatable"},
+	FAH_EXACT_OPTIONS,
 	{OPT_NO_CALLED, "no-called", NULL, NULL,
 	 "don't tell what lines call: cheaper where they call a lot"},
 	{OPT_BUILTIN, "builtin", "b", NULL, "as kernprof's: profile() is a builtin, always"},
-	{OPT_MODULE, "module", "m", "MODULE", "run a module, as python -m does"},
-	{OPT_CODE, "code", "c", "CODE", "run a piece of code, as python -c does"},
-	{OPT_PYTHON, "python", NULL, "PYTHON",
-	 "interpreter (default: the active virtualenv's, else python3)"},
 	{OPT_QUIET, "quiet", "q", NULL, "nothing of ours on stderr but errors"},
 	{0},
 };
 
 struct job {
-	const char *file, *module, *code, *python_asked, *output;
+	struct fah_exact_job run;
+	const char *output;
 	const char *functions[MAX_CHOSEN], *places[MAX_CHOSEN];
 	size_t n_functions, n_places;
 	bool view, skip_zero, no_called, quiet;
 	double unit;
-	char **rest;
-	int n_rest;
-	char python[PATH_BYTES], result[PATH_BYTES], capture[PATH_BYTES], folder[PATH_BYTES];
-	char cwd[PATH_BYTES];
-	char *words;
+	char result[PATH_BYTES];
 };
 
-static int take_option(struct job *job, int option, const char *value)
+static int take_option(void *ctx, int option, const char *value)
 {
+	struct job *job = ctx;
+
 	switch (option) {
 	case OPT_VIEW:
 		job->view = true;
@@ -109,15 +99,6 @@ static int take_option(struct job *job, int option, const char *value)
 	case OPT_NO_CALLED:
 		job->no_called = true;
 		return 0;
-	case OPT_MODULE:
-		job->module = value;
-		return 0;
-	case OPT_CODE:
-		job->code = value;
-		return 0;
-	case OPT_PYTHON:
-		job->python_asked = value;
-		return 0;
 	case OPT_QUIET:
 		job->quiet = true;
 		return 0;
@@ -126,51 +107,50 @@ static int take_option(struct job *job, int option, const char *value)
 	}
 }
 
-/* -lv, as kernprof's users type it: letters without values. The first that takes one may be last.
- */
-static int take_letters(struct job *job, const char *text)
+/* The option that takes the next argument for its value; 0: none. */
+static int takes_value(const char *text)
 {
-	static const char letters[] = "lvzbq";
-	static const int ids[] = {OPT_LINES, OPT_VIEW, OPT_SKIP_ZERO, OPT_BUILTIN, OPT_QUIET};
+	bool is_long = !strncmp(text, "--", 2);
 
-	if (text[0] != '-' || !text[1] || !text[2] || strspn(text + 1, letters) != strlen(text + 1))
-		return -1;
-	for (const char *s = text + 1; *s; s++)
-		take_option(job, ids[strchr(letters, *s) - letters], NULL);
+	for (const struct fah_option *o = options; o->id; o++) {
+		const char *name = is_long ? o->name : o->short_name;
+
+		if (o->arg && name && text[0] == '-' && !strcmp(text + (is_long ? 2 : 1), name))
+			return o->id;
+	}
 	return 0;
 }
 
-/* 0, an exit status, or -1: help was printed. */
-static int parse(struct job *job, const struct fah_command *cmd, int argc, char **argv)
+/* -lv, as kernprof's users type it, is -l -v: an argument for each letter. NULL: no memory; the
+ * caller frees it. */
+static char **apart(int argc, char **argv, int *ret_argc)
 {
-	struct fah_args a;
-	int arg, status;
+	static const char letters[] = "lvzbq";
+	static char *const words[] = {"-l", "-v", "-z", "-b", "-q"};
+	int value = 0;	  /* of this option */
+	bool ours = true; /* up to the script */
+	char **made = NULL;
+	size_t n = 0, cap = 0;
 
-	fah_args_init(&a, cmd, argc, argv);
-	while (!job->file && !job->module && !job->code) {
-		if (a.at < argc && take_letters(job, argv[a.at]) == 0) {
-			a.at++;
-			continue;
-		}
-		arg = fah_args_next(&a);
-		if (arg == FAH_ARG_HELP)
-			return -1;
-		if (arg == FAH_ARG_ERROR)
-			return FAH_STATUS_USAGE;
-		if (arg == FAH_ARG_OPERAND)
-			job->file = a.value;
-		else if (arg == FAH_ARG_DASHES && a.at < argc)
-			job->file = argv[a.at++];
-		else if (arg <= 0)
-			return fah_fail("lines: which script? fixingahole lines [OPTIONS] FILE "
-					"[ARGUMENTS] (or -m MODULE, -c CODE)");
-		status = arg > 0 ? take_option(job, arg, a.value) : 0;
-		if (status)
-			return status;
+	for (int i = 0; i <= argc; i++) {
+		const char *text = i < argc ? argv[i] : "";
+
+		ours = ours && (value || (text[0] == '-' && strcmp(text, "--") != 0));
+		if (!ours || value || !text[1] || !text[2] ||
+		    strspn(text + 1, letters) != strlen(text + 1))
+			text = NULL;
+		ours = ours && value != FAH_EXACT_OPT_MODULE && value != FAH_EXACT_OPT_CODE;
+		value = ours && !value && i < argc ? takes_value(argv[i]) : 0;
+		do {
+			if (!fah_room(&made, n, &cap, sizeof(*made))) {
+				free(made);
+				return NULL;
+			}
+			made[n++] = text ? words[strchr(letters, *++text) - letters] : argv[i];
+		} while (text && text[1]);
 	}
-	job->n_rest = argc - a.at;
-	job->rest = argv + a.at;
-	return 0;
+	*ret_argc = (int)n - 1;
+	return made;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -180,11 +160,12 @@ static bool ends_with(const char *text, const char *end)
 	return n > m && !strcmp(text + n - m, end);
 }
 
-/* 0 or an exit status: where the result goes, as kernprof names it; and the capture. */
+/* 0 or an exit status: where the result goes, as kernprof names it. */
 static int choose_output(struct job *job)
 {
-	const char *name = job->file ? fah_basename(job->file) : job->module ? job->module : "code";
-	const char *temp = getenv("TMPDIR");
+	const char *name = job->run.file     ? fah_basename(job->run.file)
+			   : job->run.module ? job->run.module
+					     : "code";
 	int n, err;
 
 	n = job->output ? snprintf(job->result, sizeof(job->result), "%s", job->output)
@@ -194,28 +175,9 @@ static int choose_output(struct job *job)
 	err = fah_file_check_output(job->result);
 	if (err < 0)
 		return fah_fail_err(err, "lines: %s", job->result);
-	if (ends_with(job->result, ".fah")) {
-		strcpy(job->capture, job->result);
-		return 0;
-	}
-	n = snprintf(job->folder, sizeof(job->folder), "%s/fixingahole-lines-XXXXXX",
-		     temp && *temp ? temp : "/tmp");
-	if (n >= (int)sizeof(job->folder) - 16 || !mkdtemp(job->folder)) {
-		job->folder[0] = 0;
-		return fah_fail_err(FAH_ERR_SYS, "lines: a folder in %s",
-				    temp && *temp ? temp : "/tmp");
-	}
-	snprintf(job->capture, sizeof(job->capture), "%.4000s/lines.fah", job->folder);
+	if (ends_with(job->result, ".fah"))
+		job->run.capture = job->result;
 	return 0;
-}
-
-static void remove_folder(struct job *job)
-{
-	if (!job->folder[0])
-		return;
-	unlink(job->capture);
-	rmdir(job->folder);
-	job->folder[0] = 0;
 }
 
 /* a.b.c: as a/b/c, which the agent looks for in the names of files. */
@@ -263,86 +225,28 @@ static char *scope_of(const struct job *job)
 	return text;
 }
 
-static char **program_argv(const struct job *job)
-{
-	char **argv = calloc((size_t)job->n_rest + 4, sizeof(*argv));
-	int n = 0;
-
-	if (!argv)
-		return NULL;
-	argv[n++] = (char *)(uintptr_t)job->python;
-	if (!job->file)
-		argv[n++] = (char *)(uintptr_t)(job->module ? "-m" : "-c");
-	argv[n++] = (char *)(uintptr_t)(job->file     ? job->file
-					: job->module ? job->module
-						      : job->code);
-	for (int i = 0; i < job->n_rest; i++)
-		argv[n++] = job->rest[i];
-	return argv;
-}
-
-static int run(const struct job *job, const char *scope, struct fah_run_result *result)
-{
-	_cleanup_(fah_freep) char **argv = program_argv(job);
-	/* clang-format off */
-	const char *meta[] = {
-		"command", job->words,
-		"cwd", job->cwd,
-		"root", job->cwd,
-		"python", job->python,
-		job->code ? "code" : job->file ? "file" : NULL, job->code ? job->code : job->file,
-		NULL,
-	};
-	/* clang-format on */
-	struct fah_run_options opt = {
-		.argv = argv,
-		.capture_path = job->capture,
-		.rate = RATE,
-		.clock = FAH_CLOCK_THREAD_CPU,
-		.lines = scope,
-		.meta = meta,
-	};
-	int err;
-
-	if (!argv)
-		return fah_fail_err(FAH_ERR_NOMEM, "lines");
-	err = fah_run(&opt, result);
-	if (err < 0)
-		return fah_fail_err(err, "lines: cannot record to %s", job->capture);
-	if (result->start_errno) {
-		errno = result->start_errno;
-		fah_fail_err(FAH_ERR_SYS, "cannot start %s", job->python);
-		return FAH_STATUS_NOT_STARTED;
-	}
-	return 0;
-}
-
 /* What the recording came to: the file, the words, and with -v the lines. */
-static void finish(struct job *job, const struct fah_run_result *result)
+static void finish(const struct job *job, const struct fah_profile *p)
 {
 	_cleanup_(fah_linehits_done) struct fah_linehits h = {0};
 	struct fah_linehits_state state;
 	const struct fah_linehits_options how = {
 		.unit = job->unit,
 		.skip_zero = job->skip_zero,
-		.cwd = job->cwd,
-		.code = job->code,
+		.cwd = fah_profile_meta(p, "cwd"),
+		.code = job->run.code,
 	};
 
-	errno = result->capture_errno;
-	if (result->capture_err < 0) {
-		fah_fail_err(result->capture_err, "lines: %s is not complete", result->capture);
-		return;
-	}
-	if (fah_lines_open(&h, "lines", job->capture, &state))
+	if (fah_lines_of(&h, "lines", p, &state))
 		return;
 	h.has_called = !job->no_called;
 	fah_linehits_only(&h, job->functions, job->n_functions);
+	fah_linehits_sort(&h);
 	if (!h.n_functions) {
 		fah_lines_say_none(&state, job->n_functions || job->n_places);
 		return;
 	}
-	if (job->folder[0] && fah_lines_save(&h, job->result))
+	if (!job->run.capture && fah_lines_save(&h, job->result))
 		return;
 	if (!job->quiet)
 		fah_lines_say_result(&state, job->result, job->view);
@@ -350,36 +254,36 @@ static void finish(struct job *job, const struct fah_run_result *result)
 		fah_lines_print(&h, "lines", &how);
 }
 
-static int cmd_lines(const struct fah_command *cmd, int argc, char **argv)
+static int run(const struct fah_command *cmd, struct job *job, int argc, char **argv)
 {
-	struct job job = {0};
+	_cleanup_(fah_exact_run_release) struct fah_exact_run done = {0};
 	_cleanup_(fah_freep) char *words = NULL, *scope = NULL;
-	struct fah_run_result result;
-	int status = parse(&job, cmd, argc, argv);
+	int status = fah_exact_parse(&job->run, cmd, argc, argv, take_option, job);
 
 	if (status)
 		return status < 0 ? FAH_STATUS_OK : status;
-	status = fah_python_choose(job.python_asked, job.python, sizeof(job.python));
-	if (status)
-		return status;
-	scope = scope_of(&job);
+	job->run.name = "lines";
+	job->run.lines = scope = scope_of(job);
 	if (!scope)
 		return FAH_STATUS_USAGE;
-	if (job.file && access(job.file, R_OK) < 0)
-		return fah_fail_err(FAH_ERR_SYS, "lines: %s", job.file);
-	if (!getcwd(job.cwd, sizeof(job.cwd)))
-		job.cwd[0] = 0;
-	status = choose_output(&job);
+	status = choose_output(job);
 	if (status)
 		return status;
-	job.words = words = fah_invoke_words(cmd, argc, argv);
-	status = run(&job, scope, &result);
-	if (!status) {
-		finish(&job, &result);
-		status = fah_invoke_status(result.wait_status);
-	}
-	remove_folder(&job);
-	return status;
+	job->run.words = words = fah_invoke_words(cmd, argc, argv);
+	status = fah_exact_run(&job->run, &done);
+	if (status)
+		return status;
+	if (done.profile)
+		finish(job, done.profile);
+	return fah_invoke_status(done.result.wait_status);
+}
+
+static int cmd_lines(const struct fah_command *cmd, int argc, char **argv)
+{
+	_cleanup_(fah_freep) char **words = apart(argc, argv, &argc);
+	struct job job = {0};
+
+	return words ? run(cmd, &job, argc, words) : fah_fail_err(FAH_ERR_NOMEM, "lines");
 }
 
 static const char *const examples[] = {

@@ -19,32 +19,36 @@
 
 #define NANOSECOND 1e-9
 
-int fah_lines_open(struct fah_linehits *ret, const char *command, const char *path,
-		   struct fah_linehits_state *ret_state)
+int fah_lines_of(struct fah_linehits *ret, const char *command, const struct fah_profile *p,
+		 struct fah_linehits_state *ret_state)
 {
-	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
-	struct fah_reader *again = NULL;
-	int err, status = fah_open_capture(&opened, command, path);
+	int err;
 
 	fah_linehits_init(ret, NANOSECOND);
-	if (status)
-		return status;
-	err = fah_reader_new(opened.path, &again);
-	if (err == 0)
-		err = fah_linehits_load(again, opened.profile, ret, ret_state);
-	fah_reader_free(again);
-	if (err < 0)
-		return fah_fail_capture(err, command, path, opened.path);
-	fah_linehits_sort(ret);
-	return 0;
+	err = fah_linehits_load(p, ret, ret_state);
+	return err < 0 ? fah_fail_err(err, "%s", command) : 0;
 }
 
-int fah_lines_open_any(struct fah_linehits *ret, const char *command, const char *path)
+static int open_capture(struct fah_linehits *ret, const char *command, const char *path)
+{
+	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
+	struct fah_linehits_state state;
+	int status = fah_open_capture(&opened, command, path);
+
+	if (!status)
+		status = fah_lines_of(ret, command, opened.profile, &state);
+	if (status || ret->n_functions)
+		return status;
+	return fah_fail("%s: %s has no lines that were told one by one; fixingahole lines records "
+			"them",
+			command, path);
+}
+
+int fah_lines_open(struct fah_linehits *ret, const char *command, const char *path)
 {
 	_cleanup_(fah_freep) char *data = NULL;
-	struct fah_linehits_state state;
 	size_t len = 0;
-	int err = fah_file_read(path, FAH_LPROF_MAX, &data, &len), status;
+	int err = fah_file_read(path, FAH_LPROF_MAX, &data, &len);
 
 	fah_linehits_init(ret, NANOSECOND);
 	if (err == FAH_ERR_SYS && errno != EISDIR)
@@ -56,12 +60,7 @@ int fah_lines_open_any(struct fah_linehits *ret, const char *command, const char
 		       : err < 0 ? fah_fail_err(err, "%s: %s", command, path)
 				 : 0;
 	}
-	status = fah_lines_open(ret, command, path, &state);
-	if (!status && !ret->n_functions)
-		return fah_fail("%s: %s has no lines that were told one by one; fixingahole lines "
-				"records them",
-				command, path);
-	return status;
+	return open_capture(ret, command, path);
 }
 
 int fah_lines_parse_unit(const char *command, const char *text, double *ret)

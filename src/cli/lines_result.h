@@ -6,11 +6,12 @@
 #include "model/linehits.h"
 #include "report/linehits.h"
 
-/* A capture, sorted. 0, or an exit status after printing one line. The caller releases *ret. */
-int fah_lines_open(struct fah_linehits *ret, const char *command, const char *path,
-		   struct fah_linehits_state *ret_state);
-/* The same of a capture or of line_profiler's file. */
-int fah_lines_open_any(struct fah_linehits *ret, const char *command, const char *path);
+/* What a profile says of lines; not sorted. 0, or an exit status after printing. The caller
+ * releases *ret, here and below. */
+int fah_lines_of(struct fah_linehits *ret, const char *command, const struct fah_profile *p,
+		 struct fah_linehits_state *ret_state);
+/* The same of a file: a capture, or line_profiler's. */
+int fah_lines_open(struct fah_linehits *ret, const char *command, const char *path);
 /* "1e-6": seconds. 0, or an exit status after printing. */
 int fah_lines_parse_unit(const char *command, const char *text, double *ret);
 /* As line_profiler's file. 0, or an exit status after printing. */

@@ -64,11 +64,8 @@ struct fah_linehits_state {
 	bool told;     /* lines were told in one at least */
 };
 
-/*
- * The lines of a capture, in nanoseconds: p is its profile, reader stands at its beginning.
- * FAH_ERR_NOMEM.
- */
-int fah_linehits_load(struct fah_reader *reader, const struct fah_profile *p,
-		      struct fah_linehits *h, struct fah_linehits_state *ret);
+/* The lines of a capture, in nanoseconds, on top of h. FAH_ERR_NOMEM. */
+int fah_linehits_load(const struct fah_profile *p, struct fah_linehits *h,
+		      struct fah_linehits_state *ret);
 
 #endif

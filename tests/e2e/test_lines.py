@@ -99,16 +99,16 @@ def test_chosen(program, local_python, tmp_path, options, chosen):
 def test_view(program, local_python, tmp_path):
     """The layout that users know, with one column more; a module, a piece of code, the unit."""
     (tmp_path / "mod.py").write_text(
-        "import time\ndef f():\n\tg(0.02)\n\n\ndef g(s):\n\ttime.sleep(s)\nf()\n"
+        "import sys, time\nassert sys.argv[1:] == ['-lv']\ndef f():\n\tg(0.02)\n\n\ndef g(s):\n\ttime.sleep(s)\nf()\n"
     )
-    result = lines(local_python, tmp_path, "-lv", "-u", "1e-3", "-f", "f", "-m", "mod")
+    result = lines(local_python, tmp_path, "-u", "1e-3", "-lvz", "-f", "f", "-m", "mod", "-lv")
     text = result.out.splitlines()
-    assert text[0] == "Timer unit: 0.001 s" and text[4] == "Function: f at line 2", result
+    assert text[0] == "Timer unit: 0.001 s" and text[4] == "Function: f at line 3", result
     assert re.match(r"Total time: 0\.\d+ s$", text[2]) and text[3] == "File: %s/mod.py" % tmp_path
     assert text[6].split() == "Line # Hits Time Per Hit % Time Called Line Contents".split()
-    assert text[7] == "=" * len(text[6]) and text[8].split() == ["2", "def", "f():"]
+    assert text[7] == "=" * len(text[6]) and text[8].split() == ["3", "def", "f():"]
     number, hits, time, per_hit, percent, called, source = text[9].split()
-    assert (number, hits, percent, source) == ("3", "1", "100.0", "g(0.02)")
+    assert (number, hits, percent, source) == ("4", "1", "100.0", "g(0.02)")
     assert 20 <= float(called) <= float(time) and time == per_hit
     assert len(text) == 11 and not text[10]
     assert (tmp_path / "mod.lprof").exists()

@@ -42,7 +42,6 @@ static void last_record_counts(void **state)
 {
 	struct fah_linehits h;
 	struct fah_linehits_state how;
-	struct fah_reader *reader = NULL;
 	struct fah_profile *p;
 	struct build b;
 	uint32_t one, two, f, g, never;
@@ -65,15 +64,9 @@ static void last_record_counts(void **state)
 	fah_writer_lines_state(b.w, &(struct fah_rec_lines_state){.process = two,
 								  .lost_frames = 4,
 								  .why = {"too old", 7}});
-	build_finish(&b, 1000, 500);
-	assert_int_equal(fah_reader_new(b.path, &reader), 0);
-	assert_int_equal(fah_profile_load(reader, &p), 0);
-	fah_reader_free(reader);
+	p = build_load(&b, 1000, 500);
 	fah_linehits_init(&h, 1e-9);
-	assert_int_equal(fah_reader_new(b.path, &reader), 0);
-	assert_int_equal(fah_linehits_load(reader, p, &h, &how), 0);
-	fah_reader_free(reader);
-	build_remove(&b);
+	assert_int_equal(fah_linehits_load(p, &h, &how), 0);
 	fah_profile_free(p);
 	fah_linehits_sort(&h);
 
