@@ -6,6 +6,7 @@
  * unchanged but for the two variables, and those only where the new program takes them (program.c).
  */
 #include "agent/count.h"
+#include "agent/lines.h"
 #include "agent/apart.h"
 #include "core/sys.h"
 
@@ -197,6 +198,7 @@ static int exec_at(int dirfd, const char *path, char *const argv[], char *const 
 	long err;
 
 	fah_count_end();
+	fah_lines_end();
 	for (;;) {
 		if (dirfd == AT_FDCWD && !flags)
 			err = FAH_SYS3(SYS_execve, path, argv, child);
@@ -238,6 +240,7 @@ FAH_AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const e
 	child = child_env(follows(AT_FDCWD, path, 0, env), env, here);
 	ignored = fah_signal_ignore_for_child();
 	fah_count_end();
+	fah_lines_end();
 	ret = real(file, argv, child);
 	if (errno == E2BIG && child != env)
 		ret = real(file, argv, env);

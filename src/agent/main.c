@@ -7,6 +7,7 @@
 #include "agent/count.h"
 #include "agent/event_writer.h"
 #include "agent/exact.h"
+#include "agent/lines.h"
 #include "core/sys.h"
 #include "core/time.h"
 
@@ -42,6 +43,7 @@ static void on_fork_child(void)
 	fah_event_writer_forked();
 	fah_count_forked();
 	fah_exact_forked();
+	fah_lines_forked();
 	atomic_store(&fah_agent.forked, 1);
 	fah_thread_forked();
 }
@@ -67,9 +69,11 @@ __attribute__((constructor)) static void on_load(void)
  */
 void fah_record_end(void)
 {
-	struct fah_segment_head *head = fah_segment_head();
+	struct fah_segment_head *head;
 	struct rusage ru;
 
+	fah_lines_end(); /* of a fork's child this may be the first record */
+	head = fah_segment_head();
 	if (!head || !atomic_load(&fah_agent.active) ||
 	    atomic_load(&fah_agent.pid) != (uint32_t)FAH_SYS0(SYS_getpid))
 		return;

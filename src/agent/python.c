@@ -9,6 +9,7 @@
 #include "agent/count.h"
 #include "agent/exact.h"
 #include "agent/hooks.h"
+#include "agent/lines.h"
 #include "agent/python_gc.h"
 #include "core/sys.h"
 
@@ -188,7 +189,7 @@ static void end_early(void)
 /* The program asked for more than samples: then the hook stays. */
 static void watch_modules(bool recording)
 {
-	if (!fah_hooks_start(recording))
+	if (!fah_hooks_start(recording) && !fah_lines_watches())
 		fah_python_unwatch();
 }
 
@@ -212,6 +213,7 @@ static void start(void)
 	atomic_store(&fah_agent.active, true);
 	fah_count_start();
 	fah_exact_start();
+	fah_lines_start();
 	fah_thread_begin_first();
 	fah_thread_adopt_all();
 	watch_modules(true);
@@ -225,8 +227,10 @@ static int on_event(const char *event, void *args, void *data)
 	(void)data;
 	if (atomic_load_explicit(&started, memory_order_relaxed) ||
 	    strncmp(event, "cpython.run_", 12) ||
-	    !atomic_compare_exchange_strong(&started, &expected, true))
+	    !atomic_compare_exchange_strong(&started, &expected, true)) {
+		fah_lines_event(event);
 		return fah_hooks_event(event, args);
+	}
 	start();
 	return 0;
 }

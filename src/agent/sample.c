@@ -6,6 +6,7 @@
  * (core/load.h); what cannot be proved is dropped and counted, with the CPU time it stood for.
  */
 #include "agent/count.h"
+#include "agent/lines.h"
 #include "agent/python_gc.h"
 #include "core/arch.h"
 #include "core/sys.h"
@@ -347,6 +348,7 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	came.cpu_ns = cpu;
 	take(t, uc, mono, upto, &came);
 	fah_count_tick(t);
+	fah_lines_tick(t);
 	fah_cost_note(timer, fah_now_thread_cpu() - cpu + (outer ? fah_cost_of_event() : 0));
 }
 

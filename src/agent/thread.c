@@ -7,6 +7,7 @@
  */
 #include "agent/exact.h"
 #include "agent/agent.h"
+#include "agent/lines.h"
 #include "core/sys.h"
 
 #include <errno.h>
@@ -43,6 +44,7 @@ static void on_thread_end(void *unused)
 	(void)unused;
 	fah_exec_thread_end();
 	fah_exact_thread_end();
+	fah_lines_thread_end();
 	if (!fah_writing_begin()) {
 		/* whoever ends the process writes for us, and cannot ask the kernel any more */
 		if (ours && !fah_sandbox_is_on())
@@ -371,6 +373,7 @@ FAH_AGENT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *att
 
 	if (!real)
 		return ENOSYS;
+	fah_lines_new_thread();
 	if (!atomic_load(&fah_agent.active))
 		return real(thread, attr, routine, arg);
 	for (int i = 0; i < MAX_STARTS && !s; i++) {

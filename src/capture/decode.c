@@ -259,6 +259,46 @@ int fah_decode_timed(const struct fah_record *rec, struct fah_rec_timed *ret)
 	return done(&c);
 }
 
+int fah_decode_lines(const struct fah_record *rec, struct fah_rec_lines *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->process = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->function = get_u32(&c);
+	ret->code = get_u32(&c);
+	ret->marked = get_u32(&c);
+	ret->rest = c;
+	return done(&c);
+}
+
+int fah_lines_next(struct fah_rec_lines *lines, struct fah_rec_line *ret)
+{
+	struct fah_cursor *c = &lines->rest;
+
+	if (c->p == c->end)
+		return 0;
+	ret->line = get_u32(c);
+	ret->hits = fah_get_varint(c);
+	ret->ns = fah_get_varint(c);
+	ret->called_ns = fah_get_varint(c);
+	return done(c) < 0 ? FAH_ERR_DAMAGED : 1;
+}
+
+int fah_decode_lines_state(const struct fah_record *rec, struct fah_rec_lines_state *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->process = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->line_ns = fah_get_varint(&c);
+	ret->lost_functions = fah_get_varint(&c);
+	ret->lost_frames = fah_get_varint(&c);
+	ret->lost_lines = fah_get_varint(&c);
+	ret->why = get_str(&c);
+	return done(&c);
+}
+
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret)
 {
 	struct fah_cursor c = over(rec);

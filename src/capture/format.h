@@ -88,6 +88,16 @@ enum fah_record_type {
 	 * zigzag(ns with it): each call was told. To be added up. By anybody: the recursive ones
 	 * and the ns with what it called alone, which are not the sums of those by callers */
 	FAH_REC_TIMED = 18,
+	/* process, time ns, function, code (which tells code objects of one function apart), 1:
+	 * marked in the program, 0: chosen by name or place, then
+	 * until the payload ends { line, hits, its time, of that what functions took that it called
+	 * (ns) }: lines of a function that was told line by line; all so far, so of a line of one
+	 * code object in one process the last counts. None: the function was chosen, and did not
+	 * run */
+	FAH_REC_LINES = 20,
+	/* process, time ns, what telling a line cost (ns, which is taken off), functions, frames
+	 * and lines that there was no room for, why no lines were told str (empty: they were) */
+	FAH_REC_LINES_STATE = 21,
 };
 
 /* The flags that most samples have none but these of, beside the node. */

@@ -138,6 +138,22 @@ struct fah_rec_timed {
 	uint64_t calls, recursive;
 	int64_t self_ns, total_ns;
 };
+/* Lines that were told one by one: fah_lines_next takes them. */
+struct fah_rec_lines {
+	uint32_t process, function, code;
+	uint32_t marked; /* in the program, by profile() */
+	uint64_t time_ns;
+	struct fah_cursor rest;
+};
+struct fah_rec_line {
+	uint32_t line;
+	uint64_t hits, ns, called_ns;
+};
+struct fah_rec_lines_state {
+	uint32_t process;
+	uint64_t time_ns, line_ns, lost_functions, lost_frames, lost_lines;
+	struct fah_str why; /* empty: lines were told */
+};
 struct fah_rec_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes, lost_records, lost_bytes;
 	uint32_t wait_status;
@@ -160,6 +176,10 @@ int fah_decode_iterations(const struct fah_record *rec, struct fah_rec_iteration
 int fah_decode_calls(const struct fah_record *rec, struct fah_rec_calls *ret);
 int fah_decode_counting(const struct fah_record *rec, struct fah_rec_counting *ret);
 int fah_decode_timed(const struct fah_record *rec, struct fah_rec_timed *ret);
+int fah_decode_lines(const struct fah_record *rec, struct fah_rec_lines *ret);
+/* 1: the next; 0: no more; FAH_ERR_DAMAGED. */
+int fah_lines_next(struct fah_rec_lines *lines, struct fah_rec_line *ret);
+int fah_decode_lines_state(const struct fah_record *rec, struct fah_rec_lines_state *ret);
 
 /* Blocks: open, then take one item at a time (inline, hot: 10 million samples a second and more).
  */

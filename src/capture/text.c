@@ -308,6 +308,39 @@ static int print_timed(struct fah_text *t, const struct fah_record *rec, struct 
 	return err;
 }
 
+static int print_lines(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_lines lines;
+	struct fah_rec_line l;
+	int err = fah_decode_lines(rec, &lines);
+
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(out, " process=%u time=%" PRIu64 " function=%u code=%u marked=%u",
+			lines.process, lines.time_ns, lines.function, lines.code, lines.marked);
+	while ((err = fah_lines_next(&lines, &l)) > 0)
+		fah_strbuf_addf(out, " line=%u hits=%" PRIu64 " ns=%" PRIu64 " called=%" PRIu64,
+				l.line, l.hits, l.ns, l.called_ns);
+	return err;
+}
+
+static int print_lines_state(struct fah_text *t, const struct fah_record *rec,
+			     struct fah_strbuf *out)
+{
+	struct fah_rec_lines_state s;
+	int err = fah_decode_lines_state(rec, &s);
+
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(out,
+			" process=%u time=%" PRIu64 " line_ns=%" PRIu64 " lost_functions=%" PRIu64
+			" lost_frames=%" PRIu64 " lost_lines=%" PRIu64 " why=",
+			s.process, s.time_ns, s.line_ns, s.lost_functions, s.lost_frames,
+			s.lost_lines);
+	fah_strbuf_add_printable(out, s.why.p, s.why.len);
+	return 0;
+}
+
 static int print_end(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
 {
 	struct fah_rec_end e;
@@ -346,6 +379,8 @@ static const struct record_type {
 	{FAH_REC_CALLS, "CALLS", print_calls},
 	{FAH_REC_COUNTING, "COUNTING", print_counting},
 	{FAH_REC_TIMED, "TIMED", print_timed},
+	{FAH_REC_LINES, "LINES", print_lines},
+	{FAH_REC_LINES_STATE, "LINES_STATE", print_lines_state},
 };
 
 static const struct record_type *find(unsigned type)

@@ -594,6 +594,38 @@ void fah_writer_timed(struct fah_writer *w, const struct fah_rec_timed *t)
 	send(w, FAH_REC_TIMED, &sb);
 }
 
+void fah_writer_lines(struct fah_writer *w, const struct fah_rec_lines *lines)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!lines->process || lines->process > w->n_processes || !lines->function)
+		return;
+	put_number(&sb, lines->process);
+	put_number(&sb, lines->time_ns);
+	put_number(&sb, lines->function);
+	put_number(&sb, lines->code);
+	put_number(&sb, lines->marked);
+	fah_strbuf_add(&sb, lines->rest.p, (size_t)(lines->rest.end - lines->rest.p));
+	send(w, FAH_REC_LINES, &sb);
+}
+
+void fah_writer_lines_state(struct fah_writer *w, const struct fah_rec_lines_state *state)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!state->process || state->process > w->n_processes)
+		return;
+	put_number(&sb, state->process);
+	put_number(&sb, state->time_ns);
+	put_number(&sb, state->line_ns);
+	put_number(&sb, state->lost_functions);
+	put_number(&sb, state->lost_frames);
+	put_number(&sb, state->lost_lines);
+	put_number(&sb, state->why.len);
+	fah_strbuf_add(&sb, state->why.p, state->why.len);
+	send(w, FAH_REC_LINES_STATE, &sb);
+}
+
 bool fah_writer_lost(const struct fah_writer *w)
 {
 	return w->sink.loss.records || w->sink.out.len;

@@ -111,6 +111,11 @@ struct fah_rec_counting;
 void fah_writer_counting(struct fah_writer *w, const struct fah_rec_counting *c);
 struct fah_rec_timed;
 void fah_writer_timed(struct fah_writer *w, const struct fah_rec_timed *t);
+/* Lines with all that is in lines->rest, as FAH_REC_LINES has them. */
+struct fah_rec_lines;
+void fah_writer_lines(struct fah_writer *w, const struct fah_rec_lines *lines);
+struct fah_rec_lines_state;
+void fah_writer_lines_state(struct fah_writer *w, const struct fah_rec_lines_state *state);
 
 struct fah_run_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes;

@@ -3,12 +3,14 @@
 
 #include <string.h>
 
+extern const struct fah_command fah_cmd_annotate;
 extern const struct fah_command fah_cmd_calls;
 extern const struct fah_command fah_cmd_export;
 extern const struct fah_command fah_cmd_flame;
 extern const struct fah_command fah_cmd_graph;
 extern const struct fah_command fah_cmd_help;
 extern const struct fah_command fah_cmd_inspect;
+extern const struct fah_command fah_cmd_lines;
 extern const struct fah_command fah_cmd_profile;
 extern const struct fah_command fah_cmd_record;
 extern const struct fah_command fah_cmd_stats;
@@ -20,8 +22,10 @@ const struct fah_command *const fah_commands[] = {
 	&fah_cmd_profile,
 	&fah_cmd_record,
 	&fah_cmd_calls,
+	&fah_cmd_lines,
 	&fah_cmd_summarize,
 	&fah_cmd_stats,
+	&fah_cmd_annotate,
 	&fah_cmd_tree,
 	&fah_cmd_flame,
 	&fah_cmd_graph,

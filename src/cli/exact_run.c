@@ -135,6 +135,7 @@ int fah_exact_run(const struct fah_exact_job *job, struct fah_exact_run *ret)
 		.rate = SAMPLES_HZ,
 		.clock = FAH_CLOCK_THREAD_CPU,
 		.exact = job->exact,
+		.lines = job->lines,
 		.meta = meta,
 		.capture_path = job->capture,
 	};

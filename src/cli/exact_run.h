@@ -1,4 +1,4 @@
-/* exact_run.h - runs a script whose calls are all told, and gets what was told. */
+/* exact_run.h - runs a script whose calls, or lines, are all told, and gets what was told. */
 #ifndef FAH_CLI_EXACT_RUN_H
 #define FAH_CLI_EXACT_RUN_H
 
@@ -15,6 +15,7 @@ struct fah_exact_job {
 	const char *words;   /* as it was typed */
 	const char *capture; /* where it goes; NULL: a temporary file, which is gone after */
 	uint32_t exact;	     /* enum fah_exact_wanted */
+	const char *lines;   /* lines are told, not calls: of whom (collect/run.h); NULL: no */
 };
 
 struct fah_exact_run {

@@ -431,6 +431,39 @@ static void take_timed(struct fah_drain *d, struct fah_collected *p, struct fah_
 		fah_writer_timed(d->w, &t);
 }
 
+static void take_lines(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		       struct fah_cursor *cur, bool write)
+{
+	struct fah_rec_lines lines = {.process = p->id};
+	uint32_t line;
+
+	ctx->time_ns += fah_get_varint(cur);
+	lines.time_ns = since_start(d, ctx->time_ns);
+	lines.code = (uint32_t)fah_get_varint(cur);
+	lines.marked = (uint32_t)fah_get_varint(cur);
+	lines.rest = *cur; /* as it stands in the capture */
+	if (!cur->bad && write &&
+	    fah_codes_resolve(&p->codes, d->w, lines.code, 0, &lines.function, &line))
+		fah_writer_lines(d->w, &lines);
+}
+
+static void take_lines_state(struct fah_drain *d, struct fah_collected *p,
+			     struct fah_chunk_ctx *ctx, struct fah_cursor *cur, bool write)
+{
+	struct fah_rec_lines_state s = {.process = p->id};
+
+	ctx->time_ns += fah_get_varint(cur);
+	s.time_ns = since_start(d, ctx->time_ns);
+	s.line_ns = fah_get_varint(cur);
+	s.lost_functions = fah_get_varint(cur);
+	s.lost_frames = fah_get_varint(cur);
+	s.lost_lines = fah_get_varint(cur);
+	s.why.len = fah_get_varint(cur);
+	s.why.p = (const char *)fah_get_bytes(cur, s.why.len);
+	if (!cur->bad && write)
+		fah_writer_lines_state(d->w, &s);
+}
+
 static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 			int type, const uint8_t *payload, uint32_t len, bool write)
 {
@@ -457,6 +490,14 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 	}
 	if (type == FAH_SEG_TIMED) {
 		take_timed(d, p, ctx, &cur, write);
+		return;
+	}
+	if (type == FAH_SEG_LINES) {
+		take_lines(d, p, ctx, &cur, write);
+		return;
+	}
+	if (type == FAH_SEG_LINES_STATE) {
+		take_lines_state(d, p, ctx, &cur, write);
 		return;
 	}
 	if (type == FAH_SEG_LOG) {

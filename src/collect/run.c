@@ -353,6 +353,8 @@ static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 	set_signals(&signals);
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old.child);
 	sigprocmask(SIG_BLOCK, &signals, &old.mask);
+	if (opt->lines)
+		fah_session_tell(s, FAH_SESSION_LINES, opt->lines);
 	if (opt->count)
 		fah_session_tell(s, FAH_SESSION_COUNT, opt->count);
 	if (opt->exact)

@@ -41,7 +41,9 @@ struct fah_run_options {
 	/* Calls are counted of functions in these files: lines "+folder", "-folder", "=file"; NULL:
 	 * none are. From CPython 3.12 on. */
 	const char *count;
-	uint32_t exact;	 /* enum fah_exact_wanted: each call is told and timed */
+	uint32_t exact; /* enum fah_exact_wanted: each call is told and timed */
+	/* Lines are told of functions that this chooses (agent/lines_scope.c); NULL: none are. */
+	const char *lines;
 	double duration; /* seconds after which recording ends; 0: with the program */
 	/* Recording ends when this is not 0; a handler of the caller's for SIGINT sets it. NULL:
 	 * SIGINT is the program's alone. */

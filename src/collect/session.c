@@ -181,7 +181,7 @@ static bool is_ours(const char *name)
 
 	return !strcmp(name, AGENT_LINK) || !strcmp(name, FAH_SESSION_LOCK) ||
 	       !strcmp(name, FAH_SESSION_COUNT) || !strcmp(name, FAH_SESSION_EXACT) ||
-	       (n > 4 && !strcmp(name + n - 4, ".seg")) ||
+	       !strcmp(name, FAH_SESSION_LINES) || (n > 4 && !strcmp(name + n - 4, ".seg")) ||
 	       (n > 7 && !strcmp(name + n - 7, ".unwind")) ||
 	       (n > 6 && !strcmp(name + n - 6, ".codes"));
 }

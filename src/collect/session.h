@@ -58,6 +58,7 @@ void fah_session_expire(const char *base);
 #define FAH_SESSION_LOCK "lock"
 #define FAH_SESSION_COUNT "count"
 #define FAH_SESSION_EXACT "exact"
+#define FAH_SESSION_LINES "lines"  /* whose lines are told (agent/lines_scope.c) */
 #define FAH_SESSION_ENDED ".ended" /* behind the folder's name when its run is over */
 
 #endif

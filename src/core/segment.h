@@ -226,6 +226,13 @@ enum fah_seg_record {
 	 * it called), zigzag(ns with it): what is new since the last such record. By anybody: of
 	 * those only the recursive ones and the ns with what it called, the rest is the sum */
 	FAH_SEG_TIMED = 11,
+	/* time as in SAMPLE, code id, 1: marked in the program, then until the payload ends { line,
+	 * hits, its time, of that what functions took that it called (ns) }: of lines of a function
+	 * that is told line by line; all so far, so the last record of a line counts */
+	FAH_SEG_LINES = 13,
+	/* time as in SAMPLE, what telling a line costs (ns, taken off), functions, frames and lines
+	 * that there was no room for, why no line is told str (empty: they are) */
+	FAH_SEG_LINES_STATE = 14,
 };
 
 /* Plotting libraries whose show() is to return at once. */

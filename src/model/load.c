@@ -372,6 +372,9 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 			return FAH_ERR_NOMEM;
 		l->counting[l->n_counting++] = u.counting;
 		return 0;
+	case FAH_REC_LINES:
+	case FAH_REC_LINES_STATE:
+		return fah_told_lines_add(l->p, rec);
 	}
 	return 0;
 }

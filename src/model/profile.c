@@ -22,6 +22,7 @@ void fah_profile_free(struct fah_profile *p)
 	free(p->processes);
 	free(p->threads);
 	free(p->loops);
+	fah_told_lines_free(p->told);
 	free(p->meta);
 	free(p->calls);
 	free(p->timed);

@@ -109,6 +109,16 @@ const char *fah_qualnames_find(struct fah_qualnames *q, const char *name, uint32
 	return sb.failed ? NULL : fah_arena_strdup(&q->arena, fah_strbuf_str(&sb));
 }
 
+uint32_t fah_qualnames_last_line(const struct fah_qualnames *q, uint32_t first_line)
+{
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < q->n; i++)
+		if (q->entries[i].first_line == first_line && q->entries[i].last_line > last)
+			last = q->entries[i].last_line;
+	return last;
+}
+
 const char *fah_qualnames_at(struct fah_qualnames *q, size_t i, const char **ret_name,
 			     uint32_t *ret_first_line)
 {

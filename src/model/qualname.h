@@ -21,6 +21,8 @@ int fah_qualnames_new(const char *source, size_t len, struct fah_qualnames **ret
  * lambdas that stand inside f-strings have the scope around them.
  */
 const char *fah_qualnames_find(struct fah_qualnames *q, const char *name, uint32_t first_line);
+/* The last line of the function or class that begins there; 0: there is none. */
+uint32_t fah_qualnames_last_line(const struct fah_qualnames *q, uint32_t first_line);
 void fah_qualnames_free(struct fah_qualnames *q); /* NULL is fine */
 
 /* All of them, for tests: the i-th, NULL after the last. */

@@ -121,6 +121,37 @@ static void golden_timed(struct fah_writer *w, uint32_t process, uint32_t callee
 	fah_writer_timed(w, &t);
 }
 
+/* Told line by line: one that ran twice as far, one that never did; and what had no room. */
+static void golden_lines(struct fah_writer *w, uint32_t process, uint32_t ran, uint32_t never)
+{
+	/* line, hits, ns, called ns */
+	static const uint8_t bytes[] = {18, 1, 90, 0, 19, 0xac, 2, 0xa0, 0x8d, 6, 0x90, 0x4e};
+	struct fah_rec_lines lines = {
+		.process = process,
+		.function = ran,
+		.code = 7,
+		.marked = 1,
+		.time_ns = 21000000,
+		.rest = {bytes, bytes + 4, false},
+	};
+
+	fah_writer_lines(w, &lines);
+	lines.rest.end = bytes + sizeof(bytes);
+	lines.time_ns = 41000000;
+	fah_writer_lines(w, &lines);
+	lines.function = never;
+	lines.code = 8;
+	lines.rest.end = bytes;
+	fah_writer_lines(w, &lines);
+	fah_writer_lines_state(w, &(struct fah_rec_lines_state){.process = process,
+								.time_ns = 42000000,
+								.line_ns = 21,
+								.lost_frames = 1,
+								.lost_lines = 300});
+	fah_writer_lines_state(
+		w, &(struct fah_rec_lines_state){.process = process, .why = {STR("too old")}});
+}
+
 static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 {
 	struct fah_process_def def = {
@@ -177,6 +208,7 @@ static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 	golden_iterations(w, main_thread);
 	golden_calls(w, *ret_process, parse, run);
 	golden_timed(w, *ret_process, parse, run);
+	golden_lines(w, *ret_process, parse, run);
 
 	worker = fah_writer_thread(w, *ret_process, 4250, 500000000,
 				   STR("pool-\xf0\x9f\x90\x8d\n1"));

@@ -73,12 +73,13 @@ static void golden_has_every_type(void **state)
 	size_t len;
 
 	text = read_source("tests/golden/v2.txt", &len);
-	for (type = FAH_REC_META; fah_record_name(type); type++) {
+	for (type = FAH_REC_META; type < 256; type++) {
+		if (!fah_record_name(type))
+			continue;
 		snprintf(line, sizeof(line), " %s ", fah_record_name(type));
 		if (!strstr(text, line))
 			fail_msg("no %s in the golden capture", fah_record_name(type));
 	}
-	assert_true(type > FAH_REC_TIMED);
 	assert_null(fah_record_name(0));
 }
 
@@ -87,7 +88,7 @@ static void document_has_every_type(void **state)
 {
 	_cleanup_(fah_freep) char *header = NULL, *doc = NULL, *segment = NULL;
 	const char *p;
-	size_t len, n = 0;
+	size_t len, n = 0, known = 0;
 	unsigned type;
 	char name[64], heading[96];
 
@@ -101,7 +102,9 @@ static void document_has_every_type(void **state)
 		if (!strstr(doc, heading))
 			fail_msg("doc/format.md has no heading \"### %u %s\"", type, name);
 	}
-	assert_int_equal(n, FAH_REC_TIMED);
+	for (type = 0; type < 256; type++)
+		known += fah_record_name(type) != NULL;
+	assert_int_equal(n, known);
 
 	segment = read_source("src/core/segment.h", &len);
 	for (p = segment, n = 0; (p = strstr(p, "\tFAH_SEG_")); p++, n++) {

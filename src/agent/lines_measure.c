@@ -1,0 +1,133 @@
+/*
+ * lines_measure.c - what events cost: small programs of ours, with events and without, in turns.
+ * With the GIL, before the program runs.
+ */
+#include "agent/lines.h"
+
+#include <string.h>
+
+#define TRIES 5 /* odd */
+#define ROUNDS 200
+#define MOST_NS 3000 /* what no event costs, whatever was measured */
+
+static const char program[] = "def lines():\n"
+			      "    for i in range(200):\n"
+			      "        a = i\n"
+			      "        a = i\n"
+			      "        a = i\n"
+			      "        a = i\n"
+			      "def callee():\n"
+			      "    pass\n"
+			      "def calls():\n"
+			      "    for i in range(200):\n"
+			      "        callee()\n"
+			      "def c_calls(f=len, e=()):\n"
+			      "    for i in range(200):\n"
+			      "        f(e)\n";
+#define LINES_A_ROUND 5
+#define LINES_IN_LOOP 2
+
+static int64_t time_of(fah_object *run)
+{
+	int64_t begun = fah_lines_ticks();
+
+	fah_py_drop(fah_py.call_args(run, NULL));
+	return fah_lines_ticks() - begun;
+}
+
+static int64_t middle(int64_t *values, int n)
+{
+	for (int i = 1; i < n; i++)
+		for (int k = i; k && values[k - 1] > values[k]; k--) {
+			int64_t larger = values[k - 1];
+
+			values[k - 1] = values[k];
+			values[k] = larger;
+		}
+	return values[n / 2];
+}
+
+/* What a round of run costs more where `chosen` is chosen, or (NULL) where nothing is but all is
+ * told. ret_hits: lines of it that were told. */
+static int64_t added(fah_object *run, fah_object *chosen, uint64_t *ret_hits)
+{
+	fah_object *code = fah_py.get_attr(chosen ? chosen : run, "__code__");
+	struct fah_lined *l = NULL;
+	int64_t values[TRIES];
+	bool is_new;
+
+	fah_lined_clear();
+	if (code && chosen)
+		l = fah_lined_add(code, &is_new);
+	*ret_hits = 0;
+	for (int i = 0; i < TRIES; i++) {
+		fah_lines_listen(code, true);
+		time_of(run); /* instructions are made anew */
+		values[i] = time_of(run);
+		fah_lines_listen(code, false);
+		time_of(run);
+		time_of(run);
+		values[i] -= time_of(run);
+	}
+	for (uint32_t i = 0; l && i < atomic_load(&l->n_lines); i++)
+		*ret_hits += l->lines[i].hits;
+	fah_py_drop(code);
+	return middle(values, TRIES) / ROUNDS;
+}
+
+static int64_t within(int64_t ticks, int64_t most)
+{
+	return ticks < 0 ? 0 : ticks > most ? most : ticks;
+}
+
+static bool measure_all(fah_object *globals, int64_t most)
+{
+	fah_object *lines = fah_py.dict_get_text(globals, "lines");
+	fah_object *callee = fah_py.dict_get_text(globals, "callee");
+	fah_object *calls = fah_py.dict_get_text(globals, "calls");
+	fah_object *c_calls = fah_py.dict_get_text(globals, "c_calls");
+	struct fah_lines_cost cost = {0};
+	uint64_t hits;
+	int64_t round;
+
+	if (!lines || !callee || !calls || !c_calls)
+		return false;
+	cost.line = within(added(lines, lines, &hits) / LINES_A_ROUND, most);
+	if (hits < 2 * TRIES * (uint64_t)(LINES_A_ROUND * ROUNDS))
+		return false;
+	if (fah_lining.traced) {
+		cost.other = within(added(lines, NULL, &hits) / LINES_A_ROUND, most);
+		/* the call and the end of one that is not chosen, and its line */
+		round = added(calls, calls, &hits) - LINES_IN_LOOP * cost.line - cost.other;
+		cost.python_call = within(round / 2, most);
+	}
+	round = added(calls, callee, &hits) - LINES_IN_LOOP * cost.other - cost.line;
+	cost.start = cost.end = within(round / 2, most);
+	if (fah_lining.called && !fah_lining.traced) {
+		round = added(calls, calls, &hits) - LINES_IN_LOOP * cost.line;
+		cost.python_call = within(round, most);
+		round = added(c_calls, c_calls, &hits) - LINES_IN_LOOP * cost.line;
+		cost.call = cost.c_return = within(round / 2, most);
+	}
+	fah_lining.cost = cost;
+	return true;
+}
+
+bool fah_lines_measure(void)
+{
+	fah_object *globals = fah_py_run(program, "<fixingahole>");
+	uint64_t begun_ns = fah_now_mono();
+	int64_t begun = fah_lines_ticks(), most;
+	bool good = false;
+
+	if (!globals)
+		return false;
+	while (fah_now_mono() - begun_ns < 20000)
+		;
+	most = (fah_lines_ticks() - begun) * MOST_NS / (int64_t)(fah_now_mono() - begun_ns);
+	good = measure_all(globals, most);
+	fah_py.err_clear();
+	fah_py_drop_globals(globals);
+	fah_lined_clear();
+	return good;
+}

@@ -1,0 +1,296 @@
+/*
+ * lines_monitor.c - lines by sys.monitoring (CPython 3.12 and later): events of chosen code only,
+ * and of frames that an exception ends or enters, which the interpreter tells of all code or none.
+ *
+ * Functions that are chosen by name or file are met when they start: that is told once of each code
+ * object, and of those that are not chosen never again. Callbacks are C functions; None is immortal
+ * here, and needs no count.
+ */
+#include "agent/lines.h"
+
+#include "agent/count_frames.h"
+#include "agent/event_writer.h"
+#include "agent/monitoring.h"
+
+#include <string.h>
+
+#define LONG_DIGIT 24 /* of an int below 2^30 */
+
+static long tool = -1;
+static long local_events, global_events;
+static bool global_on;
+static fah_object *disable, *t_python, *t_method;
+
+static uint64_t address(const fah_object *o)
+{
+	return (uint64_t)(uintptr_t)o;
+}
+
+/* The top entry, where it is that of the frame that runs; the frame's address in *ret. */
+static inline struct fah_lines_frame *top_of(struct fah_lines_thread *t, uint64_t code,
+					     uint64_t *ret)
+{
+	struct fah_lines_frame *f = t->depth ? &t->frames[t->depth - 1] : NULL;
+
+	*ret = fah_frame_current();
+	return f && f->frame == *ret && f->of->code == code ? f : NULL;
+}
+
+/* The same where it is not: chosen while it ran, or stacks were changed. */
+static __attribute__((noinline)) struct fah_lines_frame *
+settle(struct fah_lines_thread *t, uint64_t code, uint64_t frame, int64_t now)
+{
+	struct fah_lines_frame *f = t->lost ? NULL : fah_lines_find(t, frame, code, now);
+	struct fah_lined *of = f || t->lost ? NULL : fah_lined_find(code);
+
+	if (of) {
+		fah_lines_enter(t, of, frame, now);
+		f = t->lost ? NULL : &t->frames[t->depth - 1];
+	}
+	return f;
+}
+
+static fah_object *on_line(fah_object *self, fah_object *const *args, long n)
+{
+	int64_t ticks = fah_lines_ticks(), now;
+	struct fah_lines_thread *t = fah_lines_mine();
+	struct fah_lines_frame *f;
+	uint64_t frame;
+
+	(void)self;
+	if (!t || n < 2)
+		return fah_py.none;
+	now = ticks - t->spent;
+	f = top_of(t, address(args[0]), &frame);
+	if (!f)
+		f = settle(t, address(args[0]), frame, now);
+	if (f)
+		fah_lines_hit(f,
+			      *(const int32_t *)(const void *)((const char *)args[1] + LONG_DIGIT),
+			      now);
+	t->spent += fah_lining.cost.line;
+	return fah_py.none;
+}
+
+/* The line of an instruction, by the code's own table. */
+static int32_t line_at(uint64_t code, int32_t offset)
+{
+	const struct fah_mem *mem = &fah_event_reader()->mem;
+	const struct fah_py_layout *l = &fah_agent.layout;
+	struct fah_py_position at = {0};
+	struct fah_py_code c;
+	uint64_t data;
+	size_t len;
+
+	if (offset < 0 || fah_py_code_read(mem, l, code, &c) < 0 ||
+	    fah_py_bytes_span(mem, l, c.linetable, FAH_PY_MAX_TABLE, &data, &len) < 0 ||
+	    fah_py_position((enum fah_py_lines)l->lines_kind, (const uint8_t *)(uintptr_t)data, len,
+			    c.firstlineno, (uint32_t)offset, &at) < 0)
+		return 0;
+	return at.line;
+}
+
+static void begin(struct fah_lines_thread *t, uint64_t code, int64_t now, int32_t offset)
+{
+	struct fah_lined *of = fah_lined_find(code);
+	uint64_t frame;
+	int32_t line;
+
+	if (!of)
+		return;
+	if (top_of(t, code, &frame)) /* its end was not told */
+		fah_lines_leave(t, now);
+	fah_lines_enter(t, of, frame, now);
+	line = offset < 0 || t->lost ? 0 : line_at(code, offset);
+	if (line > 0)
+		fah_lines_go_on(&t->frames[t->depth - 1], line, now);
+}
+
+static fah_object *on_start(fah_object *self, fah_object *const *args, long n)
+{
+	int64_t ticks = fah_lines_ticks();
+	struct fah_lines_thread *t;
+
+	(void)self;
+	if (n < 1)
+		return fah_py.none;
+	/* by name or file: all code is told, once */
+	if (!fah_lined_find(address(args[0])) &&
+	    !(fah_lines_is_wanted(args[0]) && fah_lines_choose(args[0], false))) {
+		fah_py.incref(disable);
+		return disable;
+	}
+	t = fah_lines_mine();
+	if (t) {
+		begin(t, address(args[0]), ticks - t->spent, -1);
+		t->spent += fah_lining.cost.start;
+	}
+	return fah_py.none;
+}
+
+/* A generator or coroutine goes on; also with an exception that is thrown into it. */
+static fah_object *on_resume(fah_object *self, fah_object *const *args, long n)
+{
+	int64_t ticks = fah_lines_ticks();
+	struct fah_lines_thread *t = n < 2 ? NULL : fah_lines_mine();
+
+	(void)self;
+	if (t) {
+		begin(t, address(args[0]), ticks - t->spent,
+		      *(const int32_t *)(const void *)((const char *)args[1] + LONG_DIGIT));
+		t->spent += fah_lining.cost.start;
+	}
+	return fah_py.none;
+}
+
+static fah_object *on_end(fah_object *self, fah_object *const *args, long n)
+{
+	int64_t ticks = fah_lines_ticks(), now;
+	struct fah_lines_thread *t = n < 1 ? NULL : fah_lines_mine();
+	uint64_t frame;
+
+	(void)self;
+	if (!t)
+		return fah_py.none;
+	now = ticks - t->spent;
+	if (top_of(t, address(args[0]), &frame) || t->lost ||
+	    fah_lines_find(t, frame, address(args[0]), now))
+		fah_lines_leave(t, now);
+	t->spent += fah_lining.cost.end;
+	return fah_py.none;
+}
+
+/* An exception ends a frame, of any code. */
+static fah_object *on_unwind(fah_object *self, fah_object *const *args, long n)
+{
+	if (n < 1 || !fah_lined_find(address(args[0])))
+		return fah_py.none;
+	return on_end(self, args, n);
+}
+
+static fah_object *on_call(fah_object *self, fah_object *const *args, long n)
+{
+	int64_t ticks = fah_lines_ticks();
+	struct fah_lines_thread *t = n < 3 ? NULL : fah_lines_mine();
+	struct fah_lines_frame *f;
+	uint64_t frame;
+	bool python;
+
+	(void)self;
+	if (!t)
+		return fah_py.none;
+	python = fah_py_type(args[2]) == t_python || fah_py_type(args[2]) == t_method;
+	f = top_of(t, address(args[0]), &frame);
+	if (f && f->line)
+		fah_lines_call_begin(f, python ? FAH_LINES_CALL_PYTHON : FAH_LINES_CALL_C,
+				     ticks - t->spent);
+	t->spent += python ? fah_lining.cost.python_call : fah_lining.cost.call;
+	return fah_py.none;
+}
+
+static fah_object *on_c_return(fah_object *self, fah_object *const *args, long n)
+{
+	int64_t ticks = fah_lines_ticks();
+	struct fah_lines_thread *t = n < 1 ? NULL : fah_lines_mine();
+	struct fah_lines_frame *f;
+	uint64_t frame;
+
+	(void)self;
+	if (!t)
+		return fah_py.none;
+	f = top_of(t, address(args[0]), &frame);
+	if (f)
+		fah_lines_call_end(f, ticks - t->spent);
+	t->spent += fah_lining.cost.c_return;
+	return fah_py.none;
+}
+
+static const struct {
+	const char *name;
+	fah_object *(*callback)(fah_object *, fah_object *const *, long);
+	bool local, call;
+} events[] = {
+	{"LINE", on_line, true, false},		{"PY_START", on_start, true, false},
+	{"PY_RESUME", on_resume, true, false},	{"PY_RETURN", on_end, true, false},
+	{"PY_YIELD", on_end, true, false},	{"PY_THROW", on_resume, false, false},
+	{"PY_UNWIND", on_unwind, false, false}, {"CALL", on_call, true, true},
+	{"C_RETURN", on_c_return, false, true}, {"C_RAISE", on_c_return, false, true},
+};
+
+static bool set_local(fah_object *code, long which)
+{
+	fah_object *monitoring = fah_monitoring(), *done = NULL;
+	fah_object *function = monitoring ? fah_py.get_attr(monitoring, "set_local_events") : NULL;
+	fah_object *id = fah_py.long_from(tool), *mask = fah_py.long_from(which);
+
+	if (function && id && mask)
+		done = fah_py.call_args(function, id, code, mask, NULL);
+	if (!done)
+		fah_py.err_clear();
+	fah_py_drop(function);
+	fah_py_drop(id);
+	fah_py_drop(mask);
+	fah_py_drop(done);
+	return done != NULL;
+}
+
+bool fah_lines_monitor_listen(fah_object *code, bool wanted)
+{
+	if (!global_on)
+		global_on = fah_monitoring_call("set_events", tool, global_events, NULL);
+	return set_local(code, wanted ? local_events : 0);
+}
+
+/* An int's value stands where we read it. */
+static bool ints_are_known(void)
+{
+	fah_object *number = fah_py.long_from(123456789);
+	bool known = number && *(const int32_t *)(const void *)((const char *)number +
+								LONG_DIGIT) == 123456789;
+
+	fah_py_drop(number);
+	return known;
+}
+
+static bool listen(void)
+{
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		long event = fah_monitoring_event(events[i].name);
+
+		if (events[i].call && !fah_lining.called)
+			continue;
+		if (!event || !fah_monitoring_listen(tool, event, events[i].callback))
+			return false;
+		local_events |= events[i].local ? event : 0;
+		global_events |= events[i].local || events[i].call ? 0 : event;
+	}
+	return true;
+}
+
+bool fah_lines_monitor_start(const char **ret_why)
+{
+	fah_object *monitoring = fah_monitoring();
+
+	*ret_why = "this build of Python is not known";
+	if (!monitoring)
+		return false;
+	t_python = fah_global("PyFunction_Type");
+	t_method = fah_global("PyMethod_Type");
+	disable = fah_py.get_attr(monitoring, "DISABLE");
+	if (!disable || !t_python || !t_method || !ints_are_known())
+		return false;
+	*ret_why = "no tool id of sys.monitoring is free";
+	tool = fah_monitoring_take_tool();
+	if (tool < 0)
+		return false;
+	*ret_why = "sys.monitoring does not tell lines as it should";
+	if (!listen() || !fah_lines_measure()) {
+		fah_monitoring_leave(tool);
+		return false;
+	}
+	if (fah_lines_scope_any()) {
+		global_events |= FAH_PY_START;
+		global_on = fah_monitoring_call("set_events", tool, global_events, NULL);
+	}
+	return true;
+}

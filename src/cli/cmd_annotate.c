@@ -1,0 +1,136 @@
+/* cmd_annotate.c - source lines with their hits and times: line_profiler's files, and ours. */
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/lines_result.h"
+#include "core/err.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_UNIT = 1, OPT_SKIP_ZERO, OPT_SORT, OPT_SUMMARIZE, OPT_JSON };
+
+static const struct fah_option options[] = {
+	{OPT_UNIT, "unit", "u", "SECONDS",
+	 "the unit of times printed: 1, 1e-3, 1e-9 (default: 1e-6)"},
+	{OPT_SKIP_ZERO, "skip-zero", "z", NULL, "leave out functions that did not run"},
+	{OPT_SORT, "sort", "t", NULL, "the dearest function last"},
+	{OPT_SUMMARIZE, "summarize", "m", NULL, "and a line for each function below"},
+	{OPT_JSON, "json", NULL, NULL, "all lines with all their numbers, as JSON"},
+	{0},
+};
+
+struct wanted {
+	struct fah_linehits_options how;
+	bool json;
+	struct fah_linehits sum;
+	bool any;
+};
+
+static int take_option(struct wanted *w, int option, const char *value)
+{
+	switch (option) {
+	case OPT_UNIT:
+		return fah_lines_parse_unit("annotate", value, &w->how.unit);
+	case OPT_SKIP_ZERO:
+		w->how.skip_zero = true;
+		return 0;
+	case OPT_SORT:
+		w->how.by_time = true;
+		return 0;
+	case OPT_SUMMARIZE:
+		w->how.summarize = true;
+		return 0;
+	default:
+		w->json = true;
+		return 0;
+	}
+}
+
+static int add_file(struct wanted *w, const char *path)
+{
+	_cleanup_(fah_linehits_done) struct fah_linehits one = {0};
+	int err, status = fah_lines_open(&one, "annotate", path);
+
+	if (status)
+		return status;
+	if (!w->any)
+		fah_linehits_init(&w->sum, one.unit);
+	w->any = true;
+	err = fah_linehits_merge(&w->sum, &one);
+	return err < 0 ? fah_fail_err(err, "annotate: %s", path) : 0;
+}
+
+static int show(struct wanted *w)
+{
+	int err;
+
+	fah_linehits_sort(&w->sum);
+	if (!w->json)
+		return fah_lines_print(&w->sum, "annotate", &w->how);
+	err = fah_report_linehits_json(stdout, &w->sum);
+	return err < 0 ? fah_fail_err(err, "annotate") : FAH_STATUS_OK;
+}
+
+static int run(struct wanted *w, const struct fah_command *cmd, int argc, char **argv)
+{
+	struct fah_args a;
+	int arg, status = 0;
+
+	fah_args_init(&a, cmd, argc, argv);
+	while ((arg = fah_args_next(&a)) != FAH_ARG_END) {
+		if (arg == FAH_ARG_HELP)
+			return FAH_STATUS_OK;
+		if (arg == FAH_ARG_ERROR)
+			return FAH_STATUS_USAGE;
+		if (arg == FAH_ARG_OPERAND)
+			status = add_file(w, a.value);
+		else if (arg > 0)
+			status = take_option(w, arg, a.value);
+		if (status)
+			return status;
+	}
+	if (!w->any)
+		return fah_fail(
+			"annotate: which file? fixingahole annotate FILE.lprof (or a capture "
+			"of fixingahole lines)");
+	return show(w);
+}
+
+static int cmd_annotate(const struct fah_command *cmd, int argc, char **argv)
+{
+	struct wanted w = {0};
+	int status = run(&w, cmd, argc, argv);
+
+	fah_linehits_done(&w.sum);
+	return status;
+}
+
+static const char *const examples[] = {
+	"fixingahole annotate script.py.lprof",
+	"what fixingahole lines, or kernprof -l, has written",
+	"fixingahole annotate -z -t -m -u 1e-3 a.lprof b.lprof",
+	"two runs added up, in milliseconds, the dearest function last, and a summary",
+	NULL,
+};
+
+const struct fah_command fah_cmd_annotate = {
+	.name = "annotate",
+	.usage = "FILE... [OPTIONS]",
+	.summary = "print the source of timed functions with hits and time of each line",
+	.description = "Prints what fixingahole lines or kernprof -l has recorded, in "
+		       "line_profiler's layout, "
+		       "with its options: files of line_profiler 3 to 5 and of ours (.lprof), and "
+		       "captures of "
+		       "fixingahole lines. Several files add up. Ours have a column more: Called, "
+		       "the part of "
+		       "a line's time in functions that it called.\n\n"
+		       "A .lprof file is a pickle; it is read for its numbers only, and nothing in "
+		       "it is ever "
+		       "run. Sources are read from where they stood; functions that did not run "
+		       "are shown too, "
+		       "unless -z.",
+	.options = options,
+	.examples = examples,
+	.run = cmd_annotate,
+};

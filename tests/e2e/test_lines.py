@@ -1,0 +1,198 @@
+"""`lines`: hits of each line against programs that know them, and the files that come out of it."""
+
+import json
+import re
+import sys
+
+import pytest
+from support import lprof
+from support.pythons import REPO
+from support.run import BINARY, run
+
+TARGETS = REPO / "tests" / "targets" / "lines"
+KNOWN = TARGETS / "known.py"
+
+
+def lines(python, folder, *args, **options):
+    return run([BINARY, "lines", "--python", python.path] + list(args), folder, python, **options)
+
+
+def expected(path):
+    """{line: hits that are right}; None: any."""
+    found = {}
+    for number, text in enumerate(path.read_text().splitlines(), 1):
+        mark = re.search(r"# ([\d|]+|\?)$", text)
+        if mark:
+            found[number] = None if mark.group(1) == "?" else set(map(int, mark.group(1).split("|")))
+    return found
+
+
+def compare(stats, path, more=()):
+    got, want = lprof.hits(stats), expected(path)
+    for line, n in dict(more).items():
+        want[line] = {one + n for one in want[line]}
+    wrong = {
+        line: (want.get(line), got.get(line, 0))
+        for line in set(want) | set(got)
+        if want.get(line, {0}) is not None and got.get(line, 0) not in want.get(line, {0})
+    }
+    assert wrong == {}, "{line: (hits, hits told)}"
+
+
+def line_of(path, text):
+    (found,) = [i for i, line in enumerate(path.read_text().splitlines(), 1) if text in line]
+    return found
+
+
+def test_marked(program, python, tmp_path):
+    """Loops, recursion, exceptions, generators, coroutines, threads, wrappers, and a fork."""
+    result = lines(python, tmp_path, "-l", KNOWN, "fork", "-v")
+    assert result.status == 0 and result.out == "known: ['fork', '-v']\n", result
+    stats = lprof.read(tmp_path / "known.py.lprof")
+    assert stats.unit == 1e-9
+    first = line_of(KNOWN, "while n:")
+    compare(stats, KNOWN, {first: 11, first + 1: 10, first + 2: 1})  # by the fork's child
+    assert (str(KNOWN), line_of(KNOWN, "def never") - 1, "never") in stats.timings
+    assert "annotate known.py.lprof" in result.err
+
+
+CHOICE = """
+import sys
+class A:
+    def method(self):
+        return 1
+    def other(self):
+        return 2
+def method():
+    return [x for x in (1, 2)]
+def outer():
+    def inner():
+        return 3
+    return inner()
+later = lambda: 4
+for i in range(3):
+    A().method(), A().other(), method(), outer(), later()
+sys.exit(5)
+"""
+
+
+@pytest.mark.parametrize(
+    "options, chosen",
+    (
+        (["-f", "A.method"], {5}),
+        (["-f", "method"], {5, 9}),
+        (["-f", "*e*", "--in", "choice.py"], {5, 7, 9, 11, 12, 13}),
+        (["-f", "outer.*"], {12}),
+        (["--in", "choice.py"], {5, 7, 9, 11, 12, 13, 14}),
+        (["--in", "choice"], {5, 7, 9, 11, 12, 13, 14}),
+        (["--in", ".", "-f", "later", "-f", "<lambda>"], {14}),
+    ),
+)
+def test_chosen(program, local_python, tmp_path, options, chosen):
+    (tmp_path / "choice.py").write_text(CHOICE)
+    result = lines(local_python, tmp_path, *options, "-o", "x.lprof", "choice.py")
+    assert result.status == 5, result
+    found = lprof.hits(lprof.read(tmp_path / "x.lprof"))
+    assert found == dict.fromkeys(chosen, 3)
+
+
+def test_view(program, local_python, tmp_path):
+    """The layout that users know, with one column more; a module, a piece of code, the unit."""
+    (tmp_path / "mod.py").write_text(
+        "import sys, time\nassert sys.argv[1:] == ['-lv']\ndef f():\n\tg(0.02)\n\n\ndef g(s):\n\ttime.sleep(s)\nf()\n"
+    )
+    result = lines(local_python, tmp_path, "-u", "1e-3", "-lvz", "-f", "f", "-m", "mod", "-lv")
+    text = result.out.splitlines()
+    assert text[0] == "Timer unit: 0.001 s" and text[4] == "Function: f at line 3", result
+    assert re.match(r"Total time: 0\.\d+ s$", text[2]) and text[3] == "File: %s/mod.py" % tmp_path
+    assert text[6].split() == "Line # Hits Time Per Hit % Time Called Line Contents".split()
+    assert text[7] == "=" * len(text[6]) and text[8].split() == ["3", "def", "f():"]
+    number, hits, time, per_hit, percent, called, source = text[9].split()
+    assert (number, hits, percent, source) == ("4", "1", "100.0", "g(0.02)")
+    assert 20 <= float(called) <= float(time) and time == per_hit
+    assert len(text) == 11 and not text[10]
+    assert (tmp_path / "mod.lprof").exists()
+    code = "def g():\n  return 1\ng()"
+    result = lines(local_python, tmp_path, "-v", "--no-called", "-f", "g", "-c", code)
+    assert result.out.splitlines()[-2].endswith("100.0    return 1"), result
+    assert "Called" not in result.out
+
+
+def test_nothing(program, local_python, tmp_path):
+    (tmp_path / "plain.py").write_text("print(1)\n")
+    result = lines(local_python, tmp_path, "-l", "plain.py")
+    assert (result.status, result.out) == (0, "1\n") and "@profile" in result.err, result
+    assert not (tmp_path / "plain.py.lprof").exists()
+    result = lines(local_python, tmp_path, "-f", "nobody", "plain.py")
+    assert "of that name" in result.err and result.status == 0
+    for args in ([], ["-u", "x", "plain.py"], ["--in", "none.py", "plain.py"], ["none.py"]):
+        assert lines(local_python, tmp_path, *args).status == 2
+
+
+COUNTED = """def work(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+
+def idle():
+    return 1
+
+
+work(300)
+"""
+
+
+def test_annotate(program, some_python, tmp_path):
+    """Captures and files of ours, of line_profiler's, added up; and what is none."""
+    (tmp_path / "x.py").write_text("@profile\ndef f(n):\n    return g(range(n))\ndef g(x):\n    return sorted(x)\nf(9)\nf(9)\n")
+    for name in ("x.fah", "x.lprof"):
+        result = lines(some_python, tmp_path, "-l", "-q", "-o", name, "x.py")
+        assert (result.status, result.err) == (0, ""), result
+    shown = [run([BINARY, "annotate", tmp_path / name], tmp_path).out for name in ("x.fah", "x.lprof")]
+    assert [re.findall(r"^ *(\d+ +\d+)", text, re.M) for text in shown] == [["3         2"]] * 2
+    result = run([BINARY, "annotate", "-m", "x.fah", "x.lprof", "--json"], tmp_path)
+    (found,) = json.loads(result.out)["functions"]
+    assert (found["function"], found["first_line"], found["lines"][0]["hits"]) == ("f", 1, 4)
+    assert 0 < found["lines"][0]["called_s"] <= found["lines"][0]["time_s"] == found["time_s"]
+    theirs = REPO / "tests" / "unit" / "import" / "lprof-5.1.0.lprof"
+    result = run([BINARY, "annotate", theirs, "-z", "-u", "1"], tmp_path)
+    assert result.status == 0 and "Could not find file counted.py" in result.out
+    assert "Called" not in result.out and "idle" not in result.out
+    for bad in ("x.py", "none.lprof"):
+        result = run([BINARY, "annotate", bad], tmp_path)
+        assert result.status == 2 and result.err.count("\n") == 1, result
+
+
+def test_line_profiler_itself(program, local_python, tmp_path):
+    """It reads our files, and prints its own as we do."""
+    pytest.importorskip("line_profiler")
+    data = (REPO / "tests" / "unit" / "import" / "lprof-4.2.0.lprof").read_bytes()
+    (tmp_path / "theirs.lprof").write_bytes(data)
+    (tmp_path / "counted.py").write_text(COUNTED)
+    result = lines(local_python, tmp_path, "-q", "--no-called", "-f", "*", "--in", ".", "counted.py")
+    assert result.status == 0, result
+    for name in ("theirs.lprof", "counted.py.lprof"):
+        theirs = run([sys.executable, "-m", "line_profiler", name], tmp_path)
+        ours = run([BINARY, "annotate", name], tmp_path)
+        assert theirs.status == 0 and ours.out == theirs.out, theirs
+        assert " 301 " in ours.out
+
+
+def test_beside_others(program, some_python, tmp_path):
+    """A program's own tracer, profiler and monitoring see what they see without us."""
+    other = TARGETS / "others.py"
+    plain = run([some_python.path, other], tmp_path, some_python)
+    result = lines(some_python, tmp_path, "-f", "work", "-o", "x.lprof", other)
+    assert (result.status, result.out) == (0, plain.out), result
+    n = 3 + 3 + 5 + (2 if some_python.version >= (3, 12) else 0)
+    assert lprof.hits(lprof.read(tmp_path / "x.lprof"))[line_of(other, "n += i")] == n
+    plain = run([some_python.path, other, "trace"], tmp_path, some_python)
+    result = lines(some_python, tmp_path, "-f", "work", "-o", "x.lprof", other, "trace")
+    assert (result.status, result.out) == (0, plain.out), result
+    hits = lprof.hits(lprof.read(tmp_path / "x.lprof"))[line_of(other, "n += i")]
+    if some_python.version >= (3, 12):
+        assert hits == n + 2
+    else:  # a thread has one trace function, and the program's own one comes first
+        assert hits == 3 + 3 and "trace function of its own" in result.err
