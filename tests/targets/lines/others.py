@@ -33,7 +33,7 @@ if "trace" in sys.argv:
     print(seen)
 if hasattr(sys, "monitoring"):
     tools = [i for i in range(6) if sys.monitoring.get_tool(i)]
-    print(len(tools) < 2, [i for i in tools if i in (0, 1, 2, 5)])
+    print(len(tools) < 2, [i for i in tools if i < 5])
     sys.monitoring.use_tool_id(2, "mine")
     started = []
     sys.monitoring.register_callback(2, 1, lambda code, offset: started.append(code.co_name))
