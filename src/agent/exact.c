@@ -52,7 +52,7 @@ static inline struct fah_exact_call *find(const struct fah_exact_thread *t,
 {
 	struct fah_exact_call *c;
 
-	for (uint64_t i = fah_exact_slot((uintptr_t)caller, key) & t->mask; (c = t->slots[i]);
+	for (uint64_t i = fah_exact_slot(caller, key, version) & t->mask; (c = t->slots[i]);
 	     i = (i + 1) & t->mask)
 		if (c->key == key && c->caller == caller && c->version == version)
 			return c;

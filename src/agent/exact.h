@@ -139,9 +139,12 @@ static inline int64_t fah_exact_ticks(void)
 	return (int64_t)(fah_exacting.steady ? fah_arch_ticks() : fah_now_mono());
 }
 
-static inline uint64_t fah_exact_slot(uint64_t a, uint64_t b)
+/* Code that is made anew all the time comes to one place again and again: the version counts. */
+static inline uint64_t fah_exact_slot(const struct fah_exact_called *caller, uint64_t key,
+				      uint32_t version)
 {
-	uint64_t x = (a >> 4) * 0x9e3779b97f4a7c15ull ^ (b >> 4) * 0xd6e8feb86659fd93ull;
+	uint64_t x = ((uintptr_t)caller >> 4) * 0x9e3779b97f4a7c15ull ^
+		     (key >> 4) * 0xd6e8feb86659fd93ull ^ version * 0xff51afd7ed558ccdull;
 
 	return x ^ x >> 29;
 }

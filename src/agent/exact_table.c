@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define FAH_EXACT_BYTES (60u << 20)
+#define FAH_EXACT_BYTES (52u << 20) /* with all else of ours 64 MB */
 #define THREADS_MAX 8192u
 #define FRAMES_FIRST 512u
 #define SLOTS_FIRST 1024u
@@ -145,7 +145,7 @@ static bool widen_calls(struct fah_exact_thread *t)
 		return false;
 	for (uint64_t i = 0; i < n; i++) {
 		struct fah_exact_call *c = t->slots[i];
-		uint64_t k = c ? fah_exact_slot((uintptr_t)c->caller, c->key) : 0;
+		uint64_t k = c ? fah_exact_slot(c->caller, c->key, c->version) : 0;
 
 		if (!c)
 			continue;
@@ -170,7 +170,7 @@ static bool widen_called(struct fah_exact_thread *t)
 	if (!more)
 		return false;
 	for (struct fah_exact_called *f = t->all; f; f = f->next) {
-		uint64_t k = fah_exact_slot(f->key, f->version);
+		uint64_t k = fah_exact_slot(NULL, f->key, f->version);
 
 		while (more[k & (2 * n - 1)])
 			k++;
@@ -214,6 +214,7 @@ static struct fah_exact_called *others(struct fah_exact_thread *t)
 {
 	if (!t->others.id) {
 		t->others.key = 0;
+		t->others.cost = fah_exact_cost_of_c(0);
 		if (!tell(&t->others, NULL))
 			return NULL;
 		t->others.next = t->all;
@@ -230,7 +231,7 @@ static struct fah_exact_called *called(struct fah_exact_thread *t, uint64_t key,
 
 	if (!widen_called(t))
 		return others(t);
-	for (i = fah_exact_slot(key, version) & t->called_mask; (f = t->called_slots[i]);
+	for (i = fah_exact_slot(NULL, key, version) & t->called_mask; (f = t->called_slots[i]);
 	     i = (i + 1) & t->called_mask)
 		if (f->key == key && f->version == version)
 			return f;
@@ -258,7 +259,7 @@ static struct fah_exact_call *in_slots(const struct fah_exact_thread *t,
 				       const struct fah_exact_called *caller, uint64_t key,
 				       uint32_t version, uint64_t *ret_at)
 {
-	uint64_t i = fah_exact_slot((uintptr_t)caller, key) & t->mask;
+	uint64_t i = fah_exact_slot(caller, key, version) & t->mask;
 
 	while (t->slots[i] && (t->slots[i]->key != key || t->slots[i]->caller != caller ||
 			       t->slots[i]->version != version))

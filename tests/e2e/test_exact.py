@@ -141,6 +141,8 @@ def test_what_goes_wrong(program, system_python, tmp_path):
 @pytest.mark.skipif(not FULL, reason="takes long: only with --full")
 def test_no_end_of_functions(program, python, tmp_path):
     """Code that is made without end takes no memory without end; what is left over has a line."""
+    if python.version[:2] not in ((3, 8), (3, 11), (3, 12), (3, 15)):
+        pytest.skip("others are alike")
     code = (
         "import resource\n"
         "def made(i):\n    exec('def f():\\n    pass\\nf()', {})\n"
@@ -152,7 +154,7 @@ def test_no_end_of_functions(program, python, tmp_path):
     assert result.status == 0, result
     expected = plain(python, ["-c", code], tmp_path)
     if python.version >= (3, 12):
-        assert int(result.out) - int(expected.out) < 80 << 10, (result.out, expected.out)
+        assert int(result.out) - int(expected.out) < 66 << 10, (result.out, expected.out)
     found = stats_of(path)
     whole = sum(value[0] for key, value in found.items() if key[2] in ("f", "<module>") or "others" in key[2])
     assert whole >= 800000, found
