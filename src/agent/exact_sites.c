@@ -23,7 +23,7 @@
 #define KEPT 65536u   /* places that are known to be kept; a power of two */
 #define LONG_DIGIT 24 /* PyLongObject: the first digit, of 30 bits, since 3.12 */
 
-enum watch_event { MODIFIED = 1, DEALLOCATED = 5 }; /* PyDict_WatchEvent; ADDED is 0 */
+enum watch_event { MODIFIED = 1, DELETED, CLONED, CLEARED }; /* PyDict_WatchEvent */
 
 static struct {
 	bool on;
@@ -59,18 +59,26 @@ void fah_exact_sites_stop(void)
 	sites.on = false;
 }
 
-/* Called by the interpreter before a dict changes. */
-static int on_change(int event, fah_object *dict, fah_object *key, fah_object *value)
+/* A name of a Python function comes to mean something else. */
+static bool is_other(int event, fah_object *dict, fah_object *key, const fah_object *value)
 {
 	fah_object *old;
 
-	if (event == DEALLOCATED || event == 0 || !sites.on)
-		return 0;
-	old = key ? fah_py.dict_get(dict, key) : NULL;
-	if (key && (!old || fah_py_type(old) != sites.t_function ||
-		    (event == MODIFIED && value && fah_py_type(value) == sites.t_function)))
-		return 0;
-	fah_exact_sites_again();
+	if (!key || fah_py_type(key) != fah_py.t_str)
+		return false; /* no name of code's */
+	old = fah_py.dict_get(dict, key);
+	return old && fah_py_type(old) == sites.t_function &&
+	       !(event == MODIFIED && value && fah_py_type(value) == sites.t_function);
+}
+
+/* Called by the interpreter before a dict changes. Of a dict that becomes a copy of another, or
+ * empty, there is no key. */
+static int on_change(int event, fah_object *dict, fah_object *key, fah_object *value)
+{
+	if (sites.on &&
+	    (event == CLONED || event == CLEARED ||
+	     ((event == MODIFIED || event == DELETED) && is_other(event, dict, key, value))))
+		fah_exact_sites_again();
 	return 0;
 }
 

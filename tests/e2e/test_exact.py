@@ -78,6 +78,8 @@ def test_a_name_with_other_meanings(program, python, tmp_path):
     assert [value[0] for key, value in sorted(found.items()) if key[2] == "f"] == [20, 10], found
     of_c = found[("~", 0, "<built-in method builtins.len>")]
     assert of_c[4][("renamed.py", 10, "call")][0] == 20, of_c
+    assert of_c[4][("<string>", 3, "through")][0] == 3, of_c
+    assert found[("<string>", 1, "g")][0] == 3, found
 
 
 def test_beside_other_tools(program, python, tmp_path):

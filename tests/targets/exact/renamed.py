@@ -26,3 +26,12 @@ call()
 del f
 builtins.f = len
 call()
+
+# a module's names that go, and come back as a copy of others
+names = {}
+exec("def g(x):\n    return 1\ndef through():\n    for _ in range(3):\n        g('ab')\n", names)
+names["through"]()
+others = dict(names, g=len)
+names.clear()
+names.update(others)
+names["through"]()
