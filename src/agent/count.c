@@ -92,6 +92,16 @@ static void count_all(void)
 		fah_py.err_clear();
 }
 
+/* For who asks what profiling costs. */
+static void say_cost(uint64_t spent)
+{
+	struct fah_segment_head *head = fah_segment_head();
+
+	if (head && !fah_counting.measuring)
+		atomic_store_explicit(&head->told_ns, spent + fah_counting.new_ns,
+				      memory_order_relaxed);
+}
+
 static void look_at_cost(void)
 {
 	uint64_t cpu = fah_now_process_cpu(), spent = fah_counting.n_told * fah_counting.probe_ns,
@@ -100,6 +110,7 @@ static void look_at_cost(void)
 
 	fah_counting.cpu_ns = cpu;
 	atomic_store_explicit(&look, false, memory_order_relaxed);
+	say_cost(spent);
 	/* nobody reads it any more: as few as can be */
 	if (fah_segment_closed())
 		allowed = 0;
@@ -288,6 +299,7 @@ void fah_count_end(void)
 
 	if (!t)
 		return;
+	say_cost(fah_counting.n_told * fah_counting.probe_ns);
 	fah_count_write_some(t, UINT32_MAX);
 	fah_thread_write_end(t);
 }

@@ -184,6 +184,8 @@ int fah_decode_health(const struct fah_record *rec, struct fah_rec_health *ret)
 	get_hist(&c, &ret->gaps);
 	ret->interval_sum_ns = fah_get_varint(&c);
 	get_numbers(&c, ret->native_stops, FAH_NATIVE_STOPS);
+	if (c.p < c.end) /* older ones do not say */
+		ret->told_ns = fah_get_varint(&c);
 	return done(&c);
 }
 

@@ -102,6 +102,7 @@ struct fah_rec_health {
 	uint64_t interval_sum_ns;
 	struct fah_hist handlers, gaps;
 	uint64_t native_stops[FAH_NATIVE_STOPS];
+	uint64_t told_ns; /* that it took to be told of calls that are counted */
 };
 /* Iterations of a loop that the program marked; one, or several that were short. */
 struct fah_rec_iterations {

@@ -244,6 +244,7 @@ static int print_health(struct fah_text *t, const struct fah_record *rec, struct
 			h.interval_sum_ns);
 	for (unsigned i = 0; i < FAH_NATIVE_STOPS; i++)
 		fah_strbuf_addf(out, "%s%" PRIu64, i ? "," : "", h.native_stops[i]);
+	fah_strbuf_addf(out, " told=%" PRIu64, h.told_ns);
 	add_hist(out, "handlers", &h.handlers);
 	add_hist(out, "gaps", &h.gaps);
 	return 0;

@@ -519,6 +519,7 @@ void fah_writer_health(struct fah_writer *w, const struct fah_rec_health *health
 	put_hist(&sb, &health->gaps);
 	put_number(&sb, health->interval_sum_ns);
 	put_numbers(&sb, health->native_stops, FAH_NATIVE_STOPS);
+	put_number(&sb, health->told_ns);
 	send(w, FAH_REC_HEALTH, &sb);
 }
 

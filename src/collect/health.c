@@ -23,6 +23,7 @@ void fah_health_write(struct fah_writer *w, uint32_t process, const struct fah_s
 	struct fah_rec_health health = {
 		.process = process,
 		.interval_sum_ns = atomic_load(&head->interval_sum_ns),
+		.told_ns = atomic_load(&head->told_ns),
 	};
 
 	take_hist(&health.handlers, atomic_load(&head->handler_ns),

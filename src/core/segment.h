@@ -170,6 +170,7 @@ struct fah_segment_head {
 	 * events' intervals began anew */
 	_Atomic uint64_t clock_set_ns;
 	_Atomic uint64_t logs_lost; /* records for logs.log that there was no room for */
+	_Atomic uint64_t told_ns;   /* CPU that it took to be told of calls that are counted */
 };
 
 _Static_assert(sizeof(struct fah_segment_head) <= FAH_SEGMENT_HEAD,

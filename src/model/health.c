@@ -40,6 +40,7 @@ int fah_loader_health(struct fah_loader *l, const struct fah_rec_health *r)
 	health->handlers = r->handlers;
 	health->gaps = r->gaps;
 	health->interval_sum_ns = r->interval_sum_ns;
+	health->told_ns = r->told_ns;
 	memcpy(health->native_stops, r->native_stops, sizeof(health->native_stops));
 	l->p->processes[r->process - 1].health = health;
 	return 0;
@@ -54,9 +55,9 @@ static double number_meta(const struct fah_profile *p, const char *key)
 }
 
 /*
- * Handlers run in the program's threads, so they take what a thread would have had. The profiler
- * takes nothing as long as there is a core for it that the program leaves alone; on a machine that
- * the program fills, it takes its part of all of them.
+ * Handlers run in the program's threads, as what counts calls does, so they take what a thread
+ * would have had. The profiler takes nothing as long as there is a core for it that the program
+ * leaves alone; on a machine that the program fills, it takes its part of all of them.
  */
 static double unprofiled(const struct fah_profile *p, const struct fah_totals *t)
 {
@@ -66,7 +67,7 @@ static double unprofiled(const struct fah_profile *p, const struct fah_totals *t
 	cores = t->on_cpu_s > 0 && watched > t->on_cpu_s ? watched / t->on_cpu_s : 1;
 	crowded = all > 0 ? cores + 1 - all : 0;
 	crowded = crowded < 0 ? 0 : crowded > 1 ? 1 : crowded;
-	without = t->program_s - (t->handler_s + crowded * t->collector_cpu_s) / cores;
+	without = t->program_s - (t->handler_s + t->told_s + crowded * t->collector_cpu_s) / cores;
 	return without > 0 ? without : 0;
 }
 
@@ -89,13 +90,14 @@ void fah_loader_costs(struct fah_loader *l)
 		if (!health)
 			continue;
 		t->handler_s += (double)health->handlers.sum_ns / 1e9;
+		t->told_s += (double)health->told_ns / 1e9;
 		handlers += (double)health->handlers.count;
 		asked += (double)health->handlers.count * (double)process->period_ns;
 		in_force += (double)health->interval_sum_ns;
 	}
 	t->unprofiled_s = handlers > 0 ? unprofiled(l->p, t) : 0;
 	if (t->wall_s > 0)
-		t->cost_share = (t->handler_s + t->collector_cpu_s) / t->wall_s;
+		t->cost_share = (t->handler_s + t->told_s + t->collector_cpu_s) / t->wall_s;
 	if (t->budget_percent > 0 && asked > 0 && in_force > LOWERED * asked)
 		t->rate_lowered = handlers / in_force * 1e9;
 }

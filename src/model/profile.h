@@ -76,6 +76,7 @@ struct fah_health {
 	struct fah_hist gaps;	  /* thread CPU by which each came later than it was due */
 	uint64_t interval_sum_ns; /* of the interval in force, over all handlers */
 	uint64_t native_stops[FAH_NATIVE_STOPS]; /* native stacks by how they ended */
+	uint64_t told_ns;			 /* CPU that counting calls took */
 };
 /* The duration in ns that a share q (0..1) of them does not exceed, to an eighth. */
 double fah_hist_quantile(const struct fah_hist *h, double q);
@@ -135,8 +136,9 @@ struct fah_totals {
 	double budget_percent;		 /* of a core, for all that recording costs; 0: none */
 	bool budget_by_default;		 /* nobody asked for it */
 	double handler_s;		 /* CPU of the tree that handlers used */
+	double told_s;			 /* and that counting calls used */
 	double collector_cpu_s;		 /* that the profiler used meanwhile; 0: unknown */
-	double cost_share;		 /* both together, of wall_s */
+	double cost_share;		 /* all together, of wall_s */
 	double unprofiled_s;		 /* estimate of program_s without them; 0: unknown */
 	int wait_status;
 	bool complete;	       /* the capture has its end */

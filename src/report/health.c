@@ -30,6 +30,8 @@ static void say_cost(struct fah_strbuf *out, const struct fah_totals *t)
 
 	fah_strbuf_addf(out, LABEL "%s of a core: %s in the program's handlers", "Cost",
 			fah_num_percent(t->cost_share).s, fah_num_percent(t->handler_s / wall).s);
+	if (t->told_s > 0)
+		fah_strbuf_addf(out, ", %s in counting calls", fah_num_percent(t->told_s / wall).s);
 	if (t->collector_cpu_s > 0)
 		fah_strbuf_addf(out, ", %s in the profiler (%s)",
 				fah_num_percent(t->collector_cpu_s / wall).s,

@@ -233,6 +233,7 @@ static void golden_health(struct fah_writer *w, uint32_t process)
 	health.handlers.buckets[fah_hist_bucket(9500)] = 2;
 	health.handlers.buckets[fah_hist_bucket(11500)] = 1;
 	health.handlers.buckets[fah_hist_bucket(97000)] = 1;
+	health.told_ns = 1200000;
 	health.gaps.buckets[0] = 1;
 	health.gaps.buckets[fah_hist_bucket(300)] = 1;
 	health.gaps.buckets[fah_hist_bucket(4000000)] = 1;
