@@ -1,6 +1,7 @@
 /*
  * lines_marks.c - the builtin profile(): what it is given is returned as it came, and the functions
- * in it are chosen. With the GIL, called by the program.
+ * in it are chosen. With the GIL, called by the program. An object, with the methods of
+ * line_profiler's that programs call.
  *
  * Functions are looked for where Python's own wrappers keep them: methods, class and static
  * methods, properties, partials, functions with __wrapped__, classes. An object's own attributes
@@ -10,7 +11,11 @@
 
 #include <string.h>
 
+#define METH_VARARGS 1
 #define METH_O 8
+#define TYPE_CALL 50 /* Py_tp_call, Py_tp_methods: stable ABI */
+#define TYPE_METHODS 64
+#define HAS_VERSION (1u << 18) /* Py_TPFLAGS_DEFAULT */
 #define DEPTH_MAX 8
 #define TYPE_SUBCLASS (1ul << 31) /* tp_flags: a class */
 
@@ -164,28 +169,103 @@ static void mark(fah_object *o, int depth)
 	}
 }
 
-static fah_object *profile(fah_object *self, fah_object *o)
+static fah_object *none(void)
+{
+	fah_py.incref(fah_py.none);
+	return fah_py.none;
+}
+
+/* Also add_function() and the like of line_profiler's, whose users get None. */
+static fah_object *add(fah_object *self, fah_object *o)
 {
 	(void)self;
 	if (atomic_load(&fah_lining.on))
 		mark(o, 0);
+	return none();
+}
+
+/* A module's own functions and classes. */
+static fah_object *add_module(fah_object *self, fah_object *module)
+{
+	fah_object *name = attribute(module, "__name__"), *key, *value;
+	fah_object *dict = fah_py.is_subtype(fah_py_type(module), fah_py.t_module)
+				   ? fah_py.module_dict(module)
+				   : NULL;
+	fah_object *copy = dict ? attribute(dict, "copy") : NULL,
+		   *all = copy ? fah_py.call_args(copy, NULL) : NULL;
+	ptrdiff_t at = 0;
+
+	while (all && fah_py.dict_next(all, &at, &key, &value)) {
+		fah_object *of = is_class(value) || fah_py_type(value) == t_python
+					 ? attribute(value, "__module__")
+					 : NULL;
+
+		if (same_text(name, of))
+			fah_py_drop(add(self, value));
+		fah_py_drop(of);
+	}
+	fah_py.err_clear();
+	fah_py_drop(name);
+	fah_py_drop(copy);
+	fah_py_drop(all);
+	return none();
+}
+
+/* enable(), __enter__() and the like: what is chosen is told all the time. */
+static fah_object *nothing(fah_object *self, fah_object *args)
+{
+	(void)self;
+	(void)args;
+	return none();
+}
+
+/* profile(function): the same function. */
+static fah_object *call(fah_object *self, fah_object *args, fah_object *keywords)
+{
+	fah_object *o = fah_py.tuple_size(args) == 1 ? fah_py.tuple_get(args, 0) : NULL;
+
+	(void)keywords;
+	if (!o) {
+		/* Python's own words for it */
+		return fah_py.call(fah_py.t_object, args);
+	}
+	fah_py_drop(add(self, o));
 	fah_py.incref(o);
 	return o;
 }
 
 bool fah_lines_marks_install(void)
 {
-	static struct fah_method_def def = {
-		"profile", (void (*)(void))profile, METH_O,
-		"profile(function) -> function\n\nfixingahole lines: its lines are timed."};
-	fah_object *function, *builtins = fah_py.builtins();
+	static struct fah_method_def methods[] = {
+		{"add_function", (void (*)(void))add, METH_O, NULL},
+		{"add_callable", (void (*)(void))add, METH_O, NULL},
+		{"add_class", (void (*)(void))add, METH_O, NULL},
+		{"add_module", (void (*)(void))add_module, METH_O, NULL},
+		{"enable", (void (*)(void))nothing, FAH_METH_NOARGS, NULL},
+		{"disable", (void (*)(void))nothing, FAH_METH_NOARGS, NULL},
+		{"enable_by_count", (void (*)(void))nothing, FAH_METH_NOARGS, NULL},
+		{"disable_by_count", (void (*)(void))nothing, FAH_METH_NOARGS, NULL},
+		{"__enter__", (void (*)(void))nothing, FAH_METH_NOARGS, NULL},
+		{"__exit__", (void (*)(void))nothing, METH_VARARGS, NULL},
+		{NULL, NULL, 0, NULL},
+	};
+	static struct fah_type_slot slots[] = {
+		{TYPE_CALL, (void *)(uintptr_t)call},
+		{TYPE_METHODS, methods},
+		{0, NULL},
+	};
+	static struct fah_type_spec spec = {"builtins.fixingahole_profile", 16, 0, HAS_VERSION,
+					    slots};
+	fah_object *type, *made = NULL, *builtins = fah_py.builtins();
 	bool done;
 
 	t_python = fah_global("PyFunction_Type");
 	t_method = fah_global("PyMethod_Type");
-	function = t_python && t_method ? fah_py.new_function(&def, NULL, NULL) : NULL;
-	done = function && fah_py.dict_set_text(builtins, "profile", function) == 0;
+	type = t_python && t_method ? fah_py.type_from(&spec) : NULL;
+	made = type ? fah_py.call(type, NULL) : NULL;
+	done = made && fah_py.dict_set_text(builtins, "profile", made) == 0;
 	fah_py.err_clear();
-	fah_py_drop(function);
+	fah_py_drop(type);
+	fah_py_drop(made);
 	return done;
 }

@@ -134,10 +134,18 @@ struct fah_lined *fah_lined_add(fah_object *code, bool *ret_new)
 	return &tables->all[n];
 }
 
+static void nothing_lost(void)
+{
+	atomic_store(&fah_lining.lost_codes, 0);
+	atomic_store(&fah_lining.lost_frames, 0);
+	atomic_store(&fah_lining.lost_lines, 0);
+}
+
 void fah_lined_zero(void)
 {
 	struct fah_lined *l;
 
+	nothing_lost();
 	for (uint32_t i = 0; (l = fah_lined_at(i)); i++) {
 		if (l->lines)
 			memset(l->lines, 0, atomic_load(&l->n_lines) * sizeof(*l->lines));
@@ -153,5 +161,5 @@ void fah_lined_clear(void)
 	for (uint32_t i = 0; i < n; i++)
 		fah_py.decref((fah_object *)(uintptr_t)tables->all[i].code);
 	memset(tables, 0, sizeof(*tables));
-	fah_lining.lost_codes = fah_lining.lost_frames = fah_lining.lost_lines = 0;
+	nothing_lost();
 }

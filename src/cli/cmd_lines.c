@@ -23,6 +23,7 @@
 
 #define MAX_CHOSEN 256
 #define PATH_BYTES 4096
+#define SCOPE_MAX 32000 /* bytes: what agents have room for */
 
 enum {
 	OPT_LINES = 1,
@@ -219,6 +220,10 @@ static char *scope_of(const struct job *job)
 	for (size_t i = 0; i < job->n_places; i++)
 		if (add_place(&sb, job->places[i]))
 			return NULL;
+	if (sb.len > SCOPE_MAX) {
+		fah_fail("lines: --function and --in: too many");
+		return NULL;
+	}
 	text = fah_strbuf_take(&sb);
 	if (!text)
 		fah_fail_err(FAH_ERR_NOMEM, "lines");

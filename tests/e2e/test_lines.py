@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from support import lprof
-from support.pythons import REPO
+from support.pythons import REPO, local
 from support.run import BINARY, run
 
 TARGETS = REPO / "tests" / "targets" / "lines"
@@ -129,6 +129,15 @@ def test_nothing(program, local_python, tmp_path):
         assert lines(local_python, tmp_path, *args).status == 2
 
 
+KILLED = """import os, time
+def work():
+    end = time.process_time() + 1.6
+    while time.process_time() < end:
+        pass
+    os.kill(os.getpid(), 9)
+work()
+"""
+
 COUNTED = """def work(n):
     total = 0
     for i in range(n):
@@ -196,3 +205,35 @@ def test_beside_others(program, some_python, tmp_path):
         assert hits == n + 2
     else:  # a thread has one trace function, and the program's own one comes first
         assert hits == 3 + 3 and "trace function of its own" in result.err
+
+
+def test_times(program, some_python, tmp_path):
+    """Sleeps and loops of known length: a line has its own, and never more than the clock says."""
+    target = TARGETS / "times.py"
+    result = lines(some_python, tmp_path, "-l", "-q", "-o", "x.fah", target)
+    assert result.status == 0, result
+    all_waits, all_again, all_generates = map(float, result.out.split())
+    shown = json.loads(run([BINARY, "annotate", "--json", "x.fah"], tmp_path).out)["functions"]
+    functions = {one["function"]: one for one in shown}
+    line = {it["line"]: it for one in shown for it in one["lines"]}
+    sleeps, spins, calls = (line[line_of(target, text)] for text in ("(0.15)", "spin(0.1)", "    helper()"))
+    # before 3.12 lines of spin() are told too: that is none of the program's time, but of its clock's
+    spun = 0.1 if some_python.version >= (3, 12) else 0.05
+    assert 0.15 <= sleeps["time_s"] and spun <= spins["time_s"] and 0.05 <= calls["time_s"]
+    assert (all_waits - 0.1 + spun) * 0.97 - 0.002 < functions["waits"]["time_s"] < all_waits
+    assert spun <= spins["called_s"] + 0.001 and 0.05 <= calls["called_s"] + 0.001
+    # a recursion counts once: each sleep in its own line, the sum is the whole
+    assert all_again * 0.97 - 0.002 < functions["again"]["time_s"] < all_again
+    assert 0.1 <= line[line_of(target, "sleep(0.01)")]["time_s"]
+    assert line[line_of(target, "again(n - 1)")]["time_s"] < 0.1
+    # a generator that is suspended, while three times a tenth of a second is spun, has none of it
+    assert 0.06 <= functions["generates"]["time_s"] < all_generates - 0.299
+
+
+def test_killed(program, tmp_path):
+    """What was told up to a second before is there."""
+    (tmp_path / "x.py").write_text(KILLED)
+    result = lines(local()[-1], tmp_path, "-f", "work", "-o", "x.lprof", "x.py")
+    assert result.status == 137, result
+    found = lprof.hits(lprof.read(tmp_path / "x.lprof"))
+    assert found[3] > 0 and found[5] > 0
