@@ -124,6 +124,7 @@ bool fah_lines_scope_has(const char *file, const char *name, bool qualified);
 
 /* lines_marks.c: the builtin profile(). */
 bool fah_lines_marks_install(void);
+void fah_lines_mark(fah_object *o); /* all functions in it are chosen */
 
 /* lines_monitor.c: CPython 3.12 and later. False: it cannot be had; *ret_why says so. */
 bool fah_lines_monitor_start(const char **ret_why);
@@ -142,7 +143,9 @@ bool fah_lines_measure(void);
 void fah_lines_start(void); /* with the GIL; nothing where it is not wanted */
 /* A code object; marked: by profile(). False: there is no room. */
 bool fah_lines_choose(fah_object *code, bool marked);
-bool fah_lines_is_wanted(fah_object *code); /* by its name or file */
+/* By its name or file. *ret_marks: it is line_profiler's own profile(), whose first argument behind
+ * self is marked. */
+bool fah_lines_is_wanted(fah_object *code, bool *ret_marks);
 /* Tells us of its events from now on, or no more. */
 bool fah_lines_listen(fah_object *code, bool wanted);
 bool fah_lines_watches(void); /* audit events are wanted */

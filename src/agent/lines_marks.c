@@ -169,6 +169,12 @@ static void mark(fah_object *o, int depth)
 	}
 }
 
+void fah_lines_mark(fah_object *o)
+{
+	if (atomic_load(&fah_lining.on))
+		mark(o, 0);
+}
+
 static fah_object *none(void)
 {
 	fah_py.incref(fah_py.none);
@@ -179,8 +185,7 @@ static fah_object *none(void)
 static fah_object *add(fah_object *self, fah_object *o)
 {
 	(void)self;
-	if (atomic_load(&fah_lining.on))
-		mark(o, 0);
+	fah_lines_mark(o);
 	return none();
 }
 

@@ -20,6 +20,7 @@ static long tool = -1;
 static long local_events, global_events;
 static bool global_on;
 static fah_object *disable, *t_python, *t_method;
+static fah_object *marker; /* line_profiler's own profile(), once it was called */
 
 static uint64_t address(const fah_object *o)
 {
@@ -106,20 +107,48 @@ static void begin(struct fah_lines_thread *t, uint64_t code, int64_t now, int32_
 		fah_lines_go_on(&t->frames[t->depth - 1], line, now);
 }
 
+/* from line_profiler import profile: what that is called with is marked, as under kernprof. */
+static void mark_argument(void)
+{
+	uint64_t at = fah_frame_current() + fah_agent.layout.f_localsplus + 8,
+		 o = fah_frame_word(at);
+
+	o &= ~(uint64_t)7; /* marks of 3.14 */
+	if (o)
+		fah_lines_mark((fah_object *)(uintptr_t)o);
+}
+
+/* All code is told, once: is it chosen by name or place? The answer for the interpreter: NULL where
+ * it is. */
+static __attribute__((noinline)) fah_object *meet(fah_object *code)
+{
+	bool marks = code == marker;
+
+	if (!marks && fah_lines_is_wanted(code, &marks) && fah_lines_choose(code, false))
+		return NULL;
+	if (!marks) {
+		fah_py.incref(disable);
+		return disable;
+	}
+	if (code != marker)
+		fah_py.incref(code);
+	marker = code;
+	mark_argument();
+	return fah_py.none;
+}
+
 static fah_object *on_start(fah_object *self, fah_object *const *args, long n)
 {
 	int64_t ticks = fah_lines_ticks();
 	struct fah_lines_thread *t;
+	fah_object *answer;
 
 	(void)self;
 	if (n < 1)
 		return fah_py.none;
-	/* by name or file: all code is told, once */
-	if (!fah_lined_find(address(args[0])) &&
-	    !(fah_lines_is_wanted(args[0]) && fah_lines_choose(args[0], false))) {
-		fah_py.incref(disable);
-		return disable;
-	}
+	answer = fah_lined_find(address(args[0])) ? NULL : meet(args[0]);
+	if (answer)
+		return answer;
 	t = fah_lines_mine();
 	if (t) {
 		begin(t, address(args[0]), ticks - t->spent, -1);
@@ -288,9 +317,7 @@ bool fah_lines_monitor_start(const char **ret_why)
 		fah_monitoring_leave(tool);
 		return false;
 	}
-	if (fah_lines_scope_any()) {
-		global_events |= FAH_PY_START;
-		global_on = fah_monitoring_call("set_events", tool, global_events, NULL);
-	}
+	global_events |= FAH_PY_START;
+	global_on = fah_monitoring_call("set_events", tool, global_events, NULL);
 	return true;
 }

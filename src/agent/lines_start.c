@@ -73,12 +73,20 @@ static const char *absolute(const char *file)
 	return n < FAH_PATH_MAX ? path : file;
 }
 
-bool fah_lines_is_wanted(fah_object *code)
+static bool ends_with(const char *text, size_t n, const char *end)
+{
+	size_t m = strlen(end);
+
+	return n >= m && !memcmp(text + n - m, end, m);
+}
+
+bool fah_lines_is_wanted(fah_object *code, bool *ret_marks)
 {
 	struct fah_thread_state *t = fah_event_reader();
 	struct fah_py_described d;
 	char *file, *name, *qualname;
 
+	*ret_marks = false;
 	if (fah_py_describe(&t->mem, &fah_agent.layout, (uint64_t)(uintptr_t)code, (char *)t->text,
 			    &d) < 0 ||
 	    d.n_file + d.n_name + d.n_qualname + 3 > sizeof(t->text))
@@ -92,7 +100,10 @@ bool fah_lines_is_wanted(fah_object *code)
 	memmove(name, file + d.n_file, d.n_name);
 	name[d.n_name] = 0;
 	file[d.n_file] = 0;
-	return (is_function(name, d.flags) || fah_lines_scope_spells(name)) &&
+	*ret_marks = !strcmp(qualname, "GlobalProfiler.__call__") &&
+		     ends_with(file, d.n_file, "/line_profiler/explicit_profiler.py");
+	return fah_lines_scope_any() &&
+	       (is_function(name, d.flags) || fah_lines_scope_spells(name)) &&
 	       fah_lines_scope_has(absolute(file), d.n_qualname ? qualname : name,
 				   d.n_qualname > 0);
 }

@@ -56,8 +56,11 @@ static bool is_wanted(uint64_t code)
 			 word(c, l->co_linetable) * 7 ^ word(c, l->co_firstlineno);
 	struct seen *s = &seen[(code >> 4) * 0x9e3779b97f4a7c15ull >> 40 & (SEEN - 1)];
 
+	bool marks;
+
 	if (s->code != code || s->ident != ident)
-		*s = (struct seen){code, ident, fah_lines_is_wanted((fah_object *)(uintptr_t)code)};
+		*s = (struct seen){code, ident,
+				   fah_lines_is_wanted((fah_object *)(uintptr_t)code, &marks)};
 	return s->wanted;
 }
 

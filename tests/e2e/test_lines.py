@@ -237,3 +237,22 @@ def test_killed(program, tmp_path):
     assert result.status == 137, result
     found = lprof.hits(lprof.read(tmp_path / "x.lprof"))
     assert found[3] > 0 and found[5] > 0
+
+
+def test_line_profiler_imported(program, some_python, tmp_path):
+    """from line_profiler import profile: its object is asked, and does nothing by itself."""
+    if some_python.version < (3, 12):
+        pytest.skip("not told there")
+    (tmp_path / "line_profiler").mkdir()
+    (tmp_path / "line_profiler" / "__init__.py").write_text("from .explicit_profiler import profile\n")
+    (tmp_path / "line_profiler" / "explicit_profiler.py").write_text(
+        "class GlobalProfiler:\n    def __call__(self, func):\n        return func\n"
+        "profile = GlobalProfiler()\n"
+    )
+    (tmp_path / "x.py").write_text(
+        "from line_profiler import profile\n@profile\ndef f():\n    return 1\n"
+        "class C:\n    @profile\n    def m(self):\n        return 2\nf(), f(), C().m()\n"
+    )
+    result = lines(some_python, tmp_path, "-l", "x.py")
+    assert result.status == 0, result
+    assert lprof.hits(lprof.read(tmp_path / "x.py.lprof")) == {4: 2, 8: 1}
