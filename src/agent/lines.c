@@ -108,7 +108,7 @@ static void charge(struct fah_lines_frame *f, int64_t now)
 {
 	struct fah_line *l = line_of(f);
 
-	if (!l || f->paused)
+	if (!l)
 		return;
 	l->ticks += now - f->since;
 	if (f->call)
@@ -127,7 +127,7 @@ void fah_lines_call_end(struct fah_lines_frame *f, int64_t now)
 {
 	struct fah_line *l = f->call ? line_of(f) : NULL;
 
-	if (l && !f->paused)
+	if (l)
 		l->called += now - f->call_since;
 	f->call = FAH_LINES_NO_CALL;
 }
@@ -189,10 +189,9 @@ void fah_lines_enter(struct fah_lines_thread *t, struct fah_lined *of, uint64_t 
 		below &&
 		(below->call == FAH_LINES_CALL_CHOSEN ||
 		 (below->call == FAH_LINES_CALL_PYTHON && fah_frame_outer(frame) == below->frame));
-	if (f->outer) {
+	/* from here on time is this one's; fah_lines_leave sets the other one's clock again */
+	if (f->outer)
 		charge(&t->frames[f->outer - 1], now);
-		t->frames[f->outer - 1].paused = true;
-	}
 	t->active[index] = ++t->depth;
 }
 
@@ -212,7 +211,6 @@ void fah_lines_leave(struct fah_lines_thread *t, int64_t now)
 	t->active[fah_lined_index(f->of)] = f->outer;
 	if (f->outer) {
 		outer = &t->frames[f->outer - 1];
-		outer->paused = false;
 		outer->since = outer->call_since = now;
 	}
 	if (f->ends_call && t->depth)

@@ -51,7 +51,6 @@ struct fah_lines_frame {
 	uint32_t outer;	    /* the next outer frame of the same code: index + 1 */
 	uint8_t call;	    /* enum fah_lines_call */
 	bool ends_call;	    /* its end is the end of the call in the frame below */
-	bool paused;	    /* a newer frame of the same code runs: time is its lines' */
 };
 
 /* One for each thread that ran chosen code; reused, never freed. */

@@ -248,7 +248,7 @@ static void finish(const struct job *job, const struct fah_profile *p)
 	fah_linehits_only(&h, job->functions, job->n_functions);
 	fah_linehits_sort(&h);
 	if (!h.n_functions) {
-		fah_lines_say_none(&state, job->n_functions || job->n_places);
+		fah_lines_say_none(&state, p, job->n_functions || job->n_places);
 		return;
 	}
 	if (!job->run.capture && fah_lines_save(&h, job->result))

@@ -97,10 +97,27 @@ int fah_lines_print(const struct fah_linehits *h, const char *command,
 	return err < 0 ? fah_fail_err(err, "%s", command) : 0;
 }
 
-void fah_lines_say_none(const struct fah_linehits_state *state, bool asked)
+/* Why one of its processes was not recorded; NULL: nobody says. */
+static const char *refusal(const struct fah_profile *p)
 {
+	size_t n;
+	const struct fah_process *all = fah_profile_processes(p, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i].reason[0])
+			return all[i].reason;
+	return NULL;
+}
+
+void fah_lines_say_none(const struct fah_linehits_state *state, const struct fah_profile *p,
+			bool asked)
+{
+	const char *reason = refusal(p);
+
 	if (state->why[0] && !state->told)
 		fah_fail("lines: no lines were told: %s", state->why);
+	else if (!state->told && reason)
+		fah_fail("lines: no lines were told: %s", reason);
 	else if (!state->told)
 		fah_fail("lines: no Python program was recorded");
 	else if (asked)
