@@ -5,7 +5,7 @@
  *
  * A trace function is one thread's. pthread_create raises a flag, and whoever is told of something
  * next, with the GIL, sets it in all threads that have none. A program that sets its own one keeps
- * it, and what is lost is told.
+ * it, and what is lost is told; when that is gone, ours comes back with the next audit event.
  */
 #include "agent/lines.h"
 
@@ -23,11 +23,12 @@ typedef int (*trace_fn)(fah_object *, void *frame, int what, fah_object *arg);
 
 static void (*set_trace)(trace_fn, fah_object *);
 static int (*line_number)(void *frame);
-static size_t trace_at;	  /* of the function in a thread's state; 0: not known */
-static size_t line_at;	  /* of the line in a frame object */
-static bool has_iframe;	  /* 3.11 */
-static bool on, setting;  /* setting: it is us who set it */
-static _Atomic bool look; /* there may be threads that have none */
+static void *(*this_thread)(void); /* NULL: it has none now; an audit event may come so */
+static size_t trace_at;		   /* of the function in a thread's state; 0: not known */
+static size_t line_at;		   /* of the line in a frame object */
+static bool has_iframe;		   /* 3.11 */
+static bool on, setting;	   /* setting: it is us who set it */
+static _Atomic bool look;	   /* there may be threads that have none */
 
 /* By name or place: what was found of code objects so far. One at a freed one's place differs in
  * what it holds. */
@@ -225,20 +226,38 @@ void fah_lines_new_thread(void)
 	atomic_store_explicit(&look, true, memory_order_relaxed);
 }
 
+/* In this thread the program has taken its own one away again. */
+static bool is_free(void)
+{
+	const uint8_t *state = trace_at && this_thread ? this_thread() : NULL;
+
+	return state && !word(state, trace_at) && fah_py.interpreter() == fah_py.main_interpreter();
+}
+
 void fah_lines_event(const char *event)
 {
-	if (!on || setting || strcmp(event, "sys.settrace"))
+	if (!on || setting)
 		return;
+	if (strcmp(event, "sys.settrace") != 0) {
+		/* any other is as good a moment as the next, but for those of the interpreter's end
+		 */
+		if (atomic_load(&fah_lining.replaced) && strncmp(event, "cpython.", 8) != 0 &&
+		    is_free()) {
+			on = false;
+			fah_lines_trace_set(true);
+		}
+		return;
+	}
 	if (!atomic_exchange(&fah_lining.replaced, true))
-		fah_lines_note(
-			"the program set a trace function of its own (sys.settrace, a debugger "
-			"or coverage): what ran under it was not told");
+		fah_lines_note("the program set a trace function of its own (sys.settrace, a "
+			       "debugger or coverage): what ran under it was not told");
 }
 
 bool fah_lines_trace_start(const char **ret_why)
 {
 	set_trace = (void (*)(trace_fn, fah_object *))(uintptr_t)fah_global("PyEval_SetTrace");
 	line_number = (int (*)(void *))(uintptr_t)fah_global("PyFrame_GetLineNumber");
+	this_thread = (void *(*)(void))(uintptr_t)fah_global("_PyThreadState_UncheckedGet");
 	has_iframe = fah_agent.layout.frames_kind != FAH_PY_FRAMES_OBJECT;
 	line_at = has_iframe ? FRAME_LINE_311 : fah_agent.layout.f_instr + 4;
 	*ret_why = "this build of Python is not known";

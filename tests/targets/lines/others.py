@@ -43,3 +43,5 @@ if hasattr(sys, "monitoring"):
     sys.monitoring.free_tool_id(2)
     print(started.count("work"))
 work(5)
+open(__file__).close()
+work(7)
