@@ -3,8 +3,8 @@
  * and of frames that an exception ends or enters, which the interpreter tells of all code or none.
  *
  * Functions that are chosen by name or file are met when they start: that is told once of each code
- * object, and of those that are not chosen never again. Callbacks are C functions; None is immortal
- * here, and needs no count.
+ * object, and of those that are not chosen never again. None is immortal here, and needs no count.
+ * An event has the arguments that it has: their number is not looked at.
  */
 #include "agent/lines.h"
 
@@ -59,7 +59,8 @@ static fah_object *on_line(fah_object *self, fah_object *const *args, long n)
 	uint64_t frame;
 
 	(void)self;
-	if (!t || n < 2)
+	(void)n;
+	if (!t)
 		return fah_py.none;
 	now = ticks - t->spent;
 	f = top_of(t, address(args[0]), &frame);
@@ -144,8 +145,7 @@ static fah_object *on_start(fah_object *self, fah_object *const *args, long n)
 	fah_object *answer;
 
 	(void)self;
-	if (n < 1)
-		return fah_py.none;
+	(void)n;
 	answer = fah_lined_find(address(args[0])) ? NULL : meet(args[0]);
 	if (answer)
 		return answer;
@@ -161,9 +161,10 @@ static fah_object *on_start(fah_object *self, fah_object *const *args, long n)
 static fah_object *on_resume(fah_object *self, fah_object *const *args, long n)
 {
 	int64_t ticks = fah_lines_ticks();
-	struct fah_lines_thread *t = n < 2 ? NULL : fah_lines_mine();
+	struct fah_lines_thread *t = fah_lines_mine();
 
 	(void)self;
+	(void)n;
 	if (t) {
 		begin(t, address(args[0]), ticks - t->spent,
 		      *(const int32_t *)(const void *)((const char *)args[1] + LONG_DIGIT));
@@ -175,10 +176,11 @@ static fah_object *on_resume(fah_object *self, fah_object *const *args, long n)
 static fah_object *on_end(fah_object *self, fah_object *const *args, long n)
 {
 	int64_t ticks = fah_lines_ticks(), now;
-	struct fah_lines_thread *t = n < 1 ? NULL : fah_lines_mine();
+	struct fah_lines_thread *t = fah_lines_mine();
 	uint64_t frame;
 
 	(void)self;
+	(void)n;
 	if (!t)
 		return fah_py.none;
 	now = ticks - t->spent;
@@ -192,7 +194,7 @@ static fah_object *on_end(fah_object *self, fah_object *const *args, long n)
 /* An exception ends a frame, of any code. */
 static fah_object *on_unwind(fah_object *self, fah_object *const *args, long n)
 {
-	if (n < 1 || !fah_lined_find(address(args[0])))
+	if (!fah_lined_find(address(args[0])))
 		return fah_py.none;
 	return on_end(self, args, n);
 }
@@ -200,12 +202,13 @@ static fah_object *on_unwind(fah_object *self, fah_object *const *args, long n)
 static fah_object *on_call(fah_object *self, fah_object *const *args, long n)
 {
 	int64_t ticks = fah_lines_ticks();
-	struct fah_lines_thread *t = n < 3 ? NULL : fah_lines_mine();
+	struct fah_lines_thread *t = fah_lines_mine();
 	struct fah_lines_frame *f;
 	uint64_t frame;
 	bool python;
 
 	(void)self;
+	(void)n;
 	if (!t)
 		return fah_py.none;
 	python = fah_py_type(args[2]) == t_python || fah_py_type(args[2]) == t_method;
@@ -220,11 +223,12 @@ static fah_object *on_call(fah_object *self, fah_object *const *args, long n)
 static fah_object *on_c_return(fah_object *self, fah_object *const *args, long n)
 {
 	int64_t ticks = fah_lines_ticks();
-	struct fah_lines_thread *t = n < 1 ? NULL : fah_lines_mine();
+	struct fah_lines_thread *t = fah_lines_mine();
 	struct fah_lines_frame *f;
 	uint64_t frame;
 
 	(void)self;
+	(void)n;
 	if (!t)
 		return fah_py.none;
 	f = top_of(t, address(args[0]), &frame);
@@ -288,7 +292,7 @@ static bool listen(void)
 
 		if (events[i].call && !fah_lining.called)
 			continue;
-		if (!event || !fah_monitoring_listen(tool, event, events[i].callback))
+		if (!event || !fah_monitoring_listen_directly(tool, event, events[i].callback))
 			return false;
 		local_events |= events[i].local ? event : 0;
 		global_events |= events[i].local || events[i].call ? 0 : event;
