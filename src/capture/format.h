@@ -94,10 +94,10 @@ enum fah_record_type {
 	 * (ns) }: lines of a function that was told line by line; all so far, so of a line of one
 	 * code object in one process the last counts. None: the function was chosen, and did not
 	 * run */
-	FAH_REC_LINES = 20,
+	FAH_REC_LINES = 19,
 	/* process, time ns, what telling a line cost (ns, which is taken off), functions, frames
 	 * and lines that there was no room for, why no lines were told str (empty: they were) */
-	FAH_REC_LINES_STATE = 21,
+	FAH_REC_LINES_STATE = 20,
 };
 
 /* The flags that most samples have none but these of, beside the node. */

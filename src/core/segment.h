@@ -230,10 +230,10 @@ enum fah_seg_record {
 	/* time as in SAMPLE, code id, 1: marked in the program, then until the payload ends { line,
 	 * hits, its time, of that what functions took that it called (ns) }: of lines of a function
 	 * that is told line by line; all so far, so the last record of a line counts */
-	FAH_SEG_LINES = 13,
+	FAH_SEG_LINES = 12,
 	/* time as in SAMPLE, what telling a line costs (ns, taken off), functions, frames and lines
 	 * that there was no room for, why no line is told str (empty: they are) */
-	FAH_SEG_LINES_STATE = 14,
+	FAH_SEG_LINES_STATE = 13,
 };
 
 /* Plotting libraries whose show() is to return at once. */
