@@ -244,10 +244,12 @@ for i in range(15):
     pid = os.fork()
     if pid == 0:
         try:
-            signal.setitimer(signal.ITIMER_REAL, 0.0005 * (i + 1))
+            # again where the interpreter ignores what was raised, as in a callback of a weak reference
+            signal.setitimer(signal.ITIMER_REAL, 0.0005 * (i + 1), 0.7)
             import logging
             time.sleep(5)
         except Timeout as error:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             for line in traceback.format_tb(error.__traceback__):
                 if "fixingahole" in line:
                     print(line)
