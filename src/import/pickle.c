@@ -99,7 +99,12 @@ static size_t pop_mark(struct machine *m, struct fah_pickle ***ret)
 		return 0;
 	}
 	from = m->marks[--m->n_marks];
-	*ret = m->stack + from;
+	if (from > m->n) {
+		m->err = FAH_ERR_FORMAT;
+		return 0;
+	}
+	if (from < m->n)
+		*ret = m->stack + from;
 	from = m->n - from;
 	m->n -= from;
 	return from;
