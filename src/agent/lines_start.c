@@ -25,7 +25,7 @@ bool fah_lines_choose(fah_object *code, bool marked)
 	t = fah_event_writer();
 	if (t) {
 		l->id = fah_event_code_id(t, l->code, fah_lined_index(l));
-		fah_writing_end();
+		fah_event_writer_end();
 	}
 	return fah_lines_listen(code, true);
 }
