@@ -60,6 +60,10 @@ void fah_env_take(void);
 #define FAH_ENV_CONFIG "FIXINGAHOLE_AGENT="
 #define FAH_ENV_PRELOAD "LD_PRELOAD="
 
+/* session_file.c: a file in the session's folder, by its name there, into text, with a NUL behind
+ * it and cut where it is longer. Its length; -1: there is none. */
+long fah_session_file(const char *name, char *text, size_t cap);
+
 /* exec.c */
 void fah_exec_forked(void);	/* in a fork's child */
 void fah_exec_thread_end(void); /* by the thread itself */

@@ -10,7 +10,7 @@
 #include "agent/count.h"
 #include "agent/count_frames.h"
 #include "agent/event_writer.h"
-#include "agent/pyapi.h"
+#include "agent/monitoring.h"
 #include "core/sys.h"
 #include "core/time.h"
 
@@ -38,26 +38,6 @@ static uint32_t n_off;
 static bool unknown_off; /* a fork's child: functions are off that are not in the table ... */
 static _Atomic uint64_t written_ns;
 
-static bool others_watch(void)
-{
-	bool found = false;
-
-	for (long i = 0; i < 6 && !found; i++) {
-		fah_object *number = i == fah_counting.tool ? NULL : fah_py.long_from(i), *name;
-
-		if (!number)
-			continue;
-		name = fah_py.call_args(fah_counting.get_tool, number, NULL);
-		fah_py.decref(number);
-		found = name != fah_py.none;
-		if (name)
-			fah_py.decref(name);
-		else
-			fah_py.err_clear();
-	}
-	return found;
-}
-
 /* All are counted again. What another tool has switched off would come back to it: then not. */
 static void count_all(void)
 {
@@ -65,7 +45,7 @@ static void count_all(void)
 	struct fah_counted *c;
 	fah_object *done;
 
-	if (others_watch())
+	if (fah_monitoring_others(fah_counting.tool))
 		return;
 	t = fah_event_writer();
 	if (!t)

@@ -83,7 +83,7 @@ void fah_count_write_some(struct fah_thread_state *t, uint32_t most);
 struct fah_counting {
 	_Atomic bool on; /* counting was begun */
 	long tool;	 /* our id among those of sys.monitoring */
-	fah_object *disable, *restart, *get_tool;
+	fah_object *disable, *restart;
 	uint64_t n_told, probe_ns; /* calls that were told, and what one costs */
 	uint64_t new_ns;	   /* what calls took that were new */
 	uint64_t cpu_ns;	   /* of the process, when it was last asked for */

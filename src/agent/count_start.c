@@ -3,6 +3,7 @@
  * costs. Once, with the GIL, before the program runs.
  */
 #include "agent/count.h"
+#include "agent/measure.h"
 #include "agent/monitoring.h"
 
 #define TRIES 5 /* odd */
@@ -22,19 +23,6 @@ static int64_t time_of(fah_object *run)
 
 	fah_py_drop(fah_py.call_args(run, NULL));
 	return (int64_t)(fah_now_thread_cpu() - begun);
-}
-
-/* The middle one, of few: what disturbs a run is longer than it, or comes once. */
-static int64_t middle(int64_t *values, int n)
-{
-	for (int i = 1; i < n; i++)
-		for (int k = i; k && values[k - 1] > values[k]; k--) {
-			int64_t larger = values[k - 1];
-
-			values[k - 1] = values[k];
-			values[k] = larger;
-		}
-	return values[n / 2];
 }
 
 /* With calls told and without, in turns: what it adds. False: they are not told as they should be.
@@ -58,7 +46,7 @@ static bool measure_run(fah_object *run)
 		if (fah_counting.n_told)
 			return false;
 	}
-	probe = middle(added, TRIES) / CALLS;
+	probe = fah_measure_middle(added, TRIES) / CALLS;
 	fah_counting.probe_ns = probe < PROBE_LEAST_NS	? PROBE_LEAST_NS
 				: probe > PROBE_MOST_NS ? PROBE_MOST_NS
 							: (uint64_t)probe;
@@ -102,9 +90,8 @@ void fah_count_start(void)
 		return;
 	fah_counting.disable = fah_py.get_attr(monitoring, "DISABLE");
 	fah_counting.restart = fah_py.get_attr(monitoring, "restart_events");
-	fah_counting.get_tool = fah_py.get_attr(monitoring, "get_tool");
 	fah_counting.tool = -1;
-	if (fah_counting.disable && fah_counting.restart && fah_counting.get_tool)
+	if (fah_counting.disable && fah_counting.restart)
 		fah_counting.tool = fah_monitoring_take_tool();
 	if (fah_counting.tool < 0) {
 		fah_py.err_clear();

@@ -65,13 +65,13 @@ static __attribute__((noinline)) struct fah_exact_call *slowly(struct fah_exact_
 							       uint64_t key, uint32_t version,
 							       fah_object *of)
 {
-	int64_t begun = fah_exact_ticks();
+	int64_t begun = fah_event_ticks();
 	struct fah_exact_call *c =
 		t->top + 1 == t->end && !fah_exact_deeper(t) ? NULL : find(t, caller, key, version);
 
 	if (!c && t->top + 1 < t->end)
 		c = fah_exact_call_new(t, caller, key, version, of);
-	t->taken += fah_exact_ticks() - begun;
+	t->taken += fah_event_ticks() - begun;
 	return c;
 }
 
@@ -85,7 +85,7 @@ static inline void push(struct fah_exact_thread *t, struct fah_exact_call *c, ui
 	c->level++;
 	c->callee->level++;
 	t->taken += cost;
-	t->top->begun = fah_exact_ticks() - t->taken;
+	t->top->begun = fah_event_ticks() - t->taken;
 }
 
 void fah_exact_push(struct fah_exact_thread *t, struct fah_exact_call *c, uint64_t key)
@@ -134,14 +134,14 @@ static inline void leave(struct fah_exact_thread *t, int64_t now)
 
 static __attribute__((noinline)) void write_now(struct fah_exact_thread *t)
 {
-	int64_t begun = fah_exact_ticks();
+	int64_t begun = fah_event_ticks();
 
 	if (fah_exacting.tool < 0)
 		fah_exact_other_threads();
 	fah_exact_write(t);
 	fah_exact_write_left();
-	t->taken += fah_exact_ticks() - begun;
-	t->due = fah_exact_ticks() + fah_exacting.second;
+	t->taken += fah_event_ticks() - begun;
+	t->due = fah_event_ticks() + fah_exacting.second;
 }
 
 /* The newest call is another one. True: this one runs, and those above it have ended. */
@@ -161,7 +161,7 @@ static __attribute__((noinline)) bool unwind_to(struct fah_exact_thread *t, uint
 
 static inline void end(struct fah_exact_thread *t, uint64_t key, int64_t cost)
 {
-	int64_t seen = fah_exact_ticks(), now;
+	int64_t seen = fah_event_ticks(), now;
 
 	t->taken += cost;
 	now = seen - t->taken;
@@ -175,7 +175,7 @@ static inline void end(struct fah_exact_thread *t, uint64_t key, int64_t cost)
 
 void fah_exact_end_open(struct fah_exact_thread *t)
 {
-	int64_t now = fah_exact_ticks() - t->taken;
+	int64_t now = fah_event_ticks() - t->taken;
 
 	while (t->top > t->frames)
 		leave(t, now);

@@ -9,8 +9,8 @@
 #define FAH_AGENT_EXACT_H
 
 #include "agent/agent.h"
+#include "agent/event_clock.h"
 #include "agent/pyapi.h"
-#include "core/arch.h"
 
 /* A function in one thread's table. */
 struct fah_exact_called {
@@ -84,7 +84,6 @@ struct fah_exacting {
 	_Atomic bool on;
 	_Atomic bool attention; /* callbacks are to look before they do anything: exact_attend */
 	bool forked;		/* the tables are the parent's */
-	bool steady;		/* the processor's clock serves */
 	bool raw;		/* what telling costs is left in */
 	bool children;		/* forks and what they start are recorded too */
 	bool measuring;
@@ -99,8 +98,7 @@ struct fah_exacting {
 	/* each of the two times it is told of what is no call of either kind: of a type; of two
 	 * that have such instructions too */
 	int64_t unknown, str, type;
-	int64_t second; /* ticks of one, about */
-	uint64_t ticks_begun, ns_begun;
+	int64_t second;		/* ticks of one, about */
 	_Atomic uint64_t bytes; /* of all tables and stacks */
 };
 extern struct fah_exacting fah_exacting;
@@ -133,11 +131,6 @@ struct fah_exact_thread *fah_exact_thread_at(uint32_t i); /* NULL beyond the las
 /* In a fork's child, with the GIL: only what runs now is kept, and begins now. */
 void fah_exact_start_anew(void);
 void fah_exact_clear(struct fah_exact_thread *t); /* all times and counts are 0 */
-
-static inline int64_t fah_exact_ticks(void)
-{
-	return (int64_t)(fah_exacting.steady ? fah_arch_ticks() : fah_now_mono());
-}
 
 /* Code that is made anew all the time comes to one place again and again: the version counts. */
 static inline uint64_t fah_exact_slot(const struct fah_exact_called *caller, uint64_t key,

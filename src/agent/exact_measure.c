@@ -7,6 +7,7 @@
  * nothing; the rest is its caller's.
  */
 #include "agent/exact.h"
+#include "agent/measure.h"
 
 #define TRIES 5 /* odd */
 #define CALLS 600
@@ -66,26 +67,6 @@ static fah_object *nothing(fah_object *self, fah_object *arg)
 	return fah_py.none;
 }
 
-static int64_t time_of(fah_object *run)
-{
-	int64_t begun = fah_exact_ticks();
-
-	fah_py_drop(fah_py.call_args(run, NULL));
-	return fah_exact_ticks() - begun;
-}
-
-static int64_t middle(int64_t *values, int n)
-{
-	for (int i = 1; i < n; i++)
-		for (int k = i; k && values[k - 1] > values[k]; k--) {
-			int64_t larger = values[k - 1];
-
-			values[k - 1] = values[k];
-			values[k] = larger;
-		}
-	return values[n / 2];
-}
-
 /* The time that the calls in the table took themselves; their number in *ret_calls. */
 static int64_t self_of(const struct fah_exact_thread *t, bool c, uint64_t *ret_calls)
 {
@@ -120,20 +101,20 @@ static bool measure_loop(fah_object *globals, const char *name, bool c, struct t
 	for (int i = 0; i < TRIES; i++) {
 		if (!fah_exact_listen(true))
 			return false;
-		time_of(run); /* instructions are made anew */
+		fah_measure_run(run); /* instructions are made anew */
 		fah_exact_clear(t);
-		added[i] = time_of(run);
+		added[i] = fah_measure_run(run);
 		inside[i] = self_of(t, c, &ret->calls);
 		if (!fah_exact_listen(false))
 			return false;
-		time_of(run);
-		time_of(run);
-		plain[i] = time_of(run);
+		fah_measure_run(run);
+		fah_measure_run(run);
+		plain[i] = fah_measure_run(run);
 		added[i] -= plain[i];
 	}
-	ret->added = middle(added, TRIES) / CALLS;
-	ret->plain = middle(plain, TRIES) / CALLS;
-	ret->inside = middle(inside, TRIES) / CALLS;
+	ret->added = fah_measure_middle(added, TRIES) / CALLS;
+	ret->plain = fah_measure_middle(plain, TRIES) / CALLS;
+	ret->inside = fah_measure_middle(inside, TRIES) / CALLS;
 	return true;
 }
 
@@ -266,7 +247,7 @@ bool fah_exact_measure(void)
 		good = fah_py.dict_set_text(globals, "builtin", function) == 0 &&
 		       (run = fah_py.dict_get_text(globals, "nothing")) && fah_exact_thread_new();
 	for (int i = 0; good && i < TRIES; i++) {
-		int64_t took = time_of(run) / CALLS;
+		int64_t took = fah_measure_run(run) / CALLS;
 
 		without = took < without ? took : without;
 	}

@@ -20,8 +20,7 @@
 #define CODE_MAX 65536u
 #define AGAIN_MAX 64 /* a program that gives names new meanings all the time */
 #define CACHE 0
-#define KEPT 65536u   /* places that are known to be kept; a power of two */
-#define LONG_DIGIT 24 /* PyLongObject: the first digit, of 30 bits, since 3.12 */
+#define KEPT 65536u /* places that are known to be kept; a power of two */
 
 enum watch_event { MODIFIED = 1, DELETED, CLONED, CLEARED }; /* PyDict_WatchEvent */
 
@@ -30,7 +29,7 @@ static struct {
 	int watcher;
 	uint8_t load_global;
 	unsigned again; /* so often all places were switched on */
-	fah_object *disable, *restart, *get_tool;
+	fah_object *disable, *restart;
 	fah_object *(*globals)(void); /* borrowed */
 	int (*watch)(int, fah_object *);
 	fah_object *t_function;
@@ -118,33 +117,13 @@ bool fah_exact_sites_setup(void)
 		return false;
 	sites.disable = fah_py.get_attr(monitoring, "DISABLE");
 	sites.restart = fah_py.get_attr(monitoring, "restart_events");
-	sites.get_tool = fah_py.get_attr(monitoring, "get_tool");
 	sites.load_global = find_load_global();
 	sites.kept = fah_pages(KEPT * sizeof(*sites.kept));
-	if (sites.kept && sites.disable && sites.restart && sites.get_tool && sites.load_global)
+	if (sites.kept && sites.disable && sites.restart && sites.load_global)
 		sites.watcher = add(on_change);
 	fah_py.err_clear();
 	sites.on = sites.watcher >= 0;
 	return sites.on;
-}
-
-/* What another tool has switched off would come back to it with ours. */
-static bool others_watch(void)
-{
-	bool found = false;
-
-	for (long i = 0; i < 6 && !found; i++) {
-		fah_object *number = i == fah_exacting.tool ? NULL : fah_py.long_from(i);
-		fah_object *name =
-			number ? fah_py.call_args(sites.get_tool, number, NULL) : fah_py.none;
-
-		found = name != fah_py.none;
-		if (number)
-			fah_py_drop(name);
-		fah_py_drop(number);
-	}
-	fah_py.err_clear();
-	return found;
 }
 
 struct span {
@@ -234,14 +213,16 @@ static bool is_named(fah_object *code, uint32_t offset, const fah_object *functi
 	return yes;
 }
 
+/* What another tool has switched off would come back to it with ours. */
 static bool can_go(fah_object *const *args, uint32_t offset)
 {
-	return offset < CODE_MAX && !others_watch() && is_named(args[0], offset, args[2]);
+	return offset < CODE_MAX && !fah_monitoring_others(fah_exacting.tool) &&
+	       is_named(args[0], offset, args[2]);
 }
 
 fah_object *fah_exact_site(struct fah_exact_thread *t, fah_object *const *args)
 {
-	uint32_t offset = *(const uint32_t *)(const void *)((const char *)args[1] + LONG_DIGIT);
+	uint32_t offset = fah_py_small_int(args[1]);
 	uint64_t key = (uint64_t)(uintptr_t)args[0] << 16 ^ offset, *kept;
 	int64_t begun;
 	bool go;
@@ -251,11 +232,11 @@ fah_object *fah_exact_site(struct fah_exact_thread *t, fah_object *const *args)
 	kept = &sites.kept[(key ^ key >> 20) * 0x9e3779b97f4a7c15ull >> 48 & (KEPT - 1)];
 	if (*kept == key)
 		return fah_py.none;
-	begun = fah_exact_ticks();
+	begun = fah_event_ticks();
 	go = can_go(args, offset);
 	if (!go)
 		*kept = key;
-	t->taken += fah_exact_ticks() - begun;
+	t->taken += fah_event_ticks() - begun;
 	if (!go)
 		return fah_py.none;
 	fah_py.incref(sites.disable);

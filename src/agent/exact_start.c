@@ -8,13 +8,10 @@
 #include "agent/event_writer.h"
 #include "agent/exact.h"
 #include "agent/monitoring.h"
-#include "core/arch.h"
 #include "core/sys.h"
 
-#include <fcntl.h>
 #include <string.h>
 
-#define NAME "/exact"
 #define SECOND_NS 1000000000u
 
 typedef int (*profile_fn)(fah_object *, const void *, int, fah_object *);
@@ -26,21 +23,12 @@ static size_t profile_at;
 /* False: nobody asked for it, or not of this process. */
 static bool wanted(void)
 {
-	char path[FAH_PATH_MAX + sizeof(NAME)], text[256];
-	size_t len = strlen(fah_agent.session);
 	const char *parent;
-	long fd, n, pid = 0;
+	char text[256];
+	long pid = 0;
 
-	memcpy(path, fah_agent.session, len);
-	memcpy(path + len, NAME, sizeof(NAME));
-	fd = FAH_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
+	if (fah_session_file("exact", text, sizeof(text)) <= 0)
 		return false;
-	n = FAH_SYS3(SYS_read, fd, text, sizeof(text) - 1);
-	FAH_SYS1(SYS_close, fd);
-	if (n <= 0)
-		return false;
-	text[n] = 0;
 	fah_exacting.children = strstr(text, "children\n") != NULL;
 	fah_exacting.raw = strstr(text, "raw\n") != NULL;
 	parent = strstr(text, "parent ");
@@ -211,9 +199,7 @@ void fah_exact_start(void)
 	fah_exacting.tool = -1;
 	if (!wanted() || !fah_pyapi_load() || !fah_event_writer_setup())
 		return;
-	fah_exacting.steady = fah_arch_ticks_are_steady();
-	fah_exacting.ticks_begun = fah_arch_ticks();
-	fah_exacting.ns_begun = fah_now_mono();
+	fah_event_clock_start();
 	if (fah_agent.python_version >= 0x030c0000 && !take_tool()) {
 		fah_exact_note("no number of sys.monitoring was free: no call was told");
 		return;
@@ -226,10 +212,7 @@ void fah_exact_start(void)
 		fah_exact_sites_setup();
 	fah_exacting.second = SECOND_NS; /* or so, until it is known better */
 	fah_exact_measure();
-	if (fah_exacting.steady)
-		fah_exacting.second =
-			(int64_t)((double)(fah_arch_ticks() - fah_exacting.ticks_begun) *
-				  SECOND_NS / (double)(fah_now_mono() - fah_exacting.ns_begun + 1));
+	fah_exacting.second = (int64_t)(SECOND_NS / fah_event_ns_a_tick());
 	atomic_store(&fah_exacting.on, true);
 	if (!fah_exact_listen(true))
 		atomic_store(&fah_exacting.on, false);

@@ -101,7 +101,7 @@ struct fah_exact_thread *fah_exact_thread_new(void)
 	empty(t);
 	t->taken = 0;
 	t->told = false;
-	t->due = fah_exacting.measuring ? INT64_MAX : fah_exact_ticks() + fah_exacting.second;
+	t->due = fah_exacting.measuring ? INT64_MAX : fah_event_ticks() + fah_exacting.second;
 	fah_exact_mine = t;
 	return t;
 }

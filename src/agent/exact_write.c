@@ -4,20 +4,7 @@
  */
 #include "agent/event_writer.h"
 #include "agent/exact.h"
-#include "core/arch.h"
 #include "core/varint.h"
-
-/* How many ns a tick takes, by what both clocks say since the start. */
-static double ns_of_tick(void)
-{
-	uint64_t ticks, ns;
-
-	if (!fah_exacting.steady)
-		return 1;
-	ticks = fah_arch_ticks() - fah_exacting.ticks_begun;
-	ns = fah_now_mono() - fah_exacting.ns_begun;
-	return ticks ? (double)ns / (double)ticks : 1;
-}
 
 /* by: 0 all of its calls, 1 those by nobody, else of whom the id + 1. */
 static bool put(struct fah_thread_state *w, uint32_t id, uint64_t by, uint64_t calls,
@@ -63,7 +50,7 @@ static bool write_calls(struct fah_exact_thread *t, struct fah_thread_state *w, 
 void fah_exact_write(struct fah_exact_thread *t)
 {
 	struct fah_thread_state *w;
-	double ns = ns_of_tick();
+	double ns = fah_event_ns_a_tick();
 
 	if (atomic_exchange(&t->writing, 1))
 		return; /* whoever ends the process is at it */

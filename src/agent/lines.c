@@ -12,7 +12,6 @@
 #include "agent/lines.h"
 
 #include "agent/count_frames.h"
-#include "core/arch.h"
 
 #include <string.h>
 
@@ -24,11 +23,6 @@ struct fah_lining fah_lining;
 static AGENT_TLS struct fah_lines_thread *mine;
 static struct fah_lines_thread *_Atomic threads[THREADS_MAX];
 static _Atomic uint32_t n_threads;
-
-int64_t fah_lines_ticks(void)
-{
-	return (int64_t)(fah_lining.steady ? fah_arch_ticks() : fah_now_mono());
-}
 
 struct fah_lines_thread *fah_lines_thread_at(uint32_t i)
 {
@@ -85,7 +79,7 @@ void fah_lines_thread_end(void)
 /* Only the thread that forked is there, and goes on in the middle of its lines. */
 void fah_lines_threads_forked(void)
 {
-	int64_t now = mine ? fah_lines_ticks() - mine->spent : 0;
+	int64_t now = mine ? fah_event_ticks() - mine->spent : 0;
 	struct fah_lines_thread *t;
 
 	for (uint32_t i = 0; (t = fah_lines_thread_at(i)); i++) {

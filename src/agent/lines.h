@@ -12,6 +12,7 @@
 #define FAH_AGENT_LINES_H
 
 #include "agent/agent.h"
+#include "agent/event_clock.h"
 #include "agent/pyapi.h"
 
 #define FAH_LINED_MAX 8192u    /* code objects */
@@ -71,7 +72,6 @@ struct fah_lines_cost {
 
 struct fah_lining {
 	_Atomic bool on;
-	bool steady;	       /* the processor's clock serves */
 	bool called;	       /* calls are told too */
 	bool traced;	       /* by a trace function: before 3.12 */
 	_Atomic bool replaced; /* the program has set its own one */
@@ -82,7 +82,6 @@ struct fah_lining {
 extern struct fah_lining fah_lining;
 
 /* lines.c, with the GIL: stacks and clocks. */
-int64_t fah_lines_ticks(void);
 struct fah_lines_thread *fah_lines_mine(void); /* NULL: no memory */
 void fah_lines_enter(struct fah_lines_thread *t, struct fah_lined *of, uint64_t frame, int64_t now);
 void fah_lines_leave(struct fah_lines_thread *t, int64_t now); /* the top one */
@@ -154,6 +153,5 @@ void fah_lines_tick(struct fah_thread_state *t); /* in a handler */
 void fah_lines_end(void);			 /* all that is not written; not in a handler */
 void fah_lines_forked(void);
 void fah_lines_note(const char *why); /* there will be no lines, and why */
-void fah_lines_clock_start(void);
 
 #endif

@@ -3,6 +3,7 @@
  * With the GIL, before the program runs.
  */
 #include "agent/lines.h"
+#include "agent/measure.h"
 
 #include <string.h>
 
@@ -27,26 +28,6 @@ static const char program[] = "def lines():\n"
 #define LINES_A_ROUND 5
 #define LINES_IN_LOOP 2
 
-static int64_t time_of(fah_object *run)
-{
-	int64_t begun = fah_lines_ticks();
-
-	fah_py_drop(fah_py.call_args(run, NULL));
-	return fah_lines_ticks() - begun;
-}
-
-static int64_t middle(int64_t *values, int n)
-{
-	for (int i = 1; i < n; i++)
-		for (int k = i; k && values[k - 1] > values[k]; k--) {
-			int64_t larger = values[k - 1];
-
-			values[k - 1] = values[k];
-			values[k] = larger;
-		}
-	return values[n / 2];
-}
-
 /* What a round of run costs more where `chosen` is chosen, or (NULL) where nothing is but all is
  * told. ret_hits: lines of it that were told. */
 static int64_t added(fah_object *run, fah_object *chosen, uint64_t *ret_hits)
@@ -62,17 +43,17 @@ static int64_t added(fah_object *run, fah_object *chosen, uint64_t *ret_hits)
 	*ret_hits = 0;
 	for (int i = 0; i < TRIES; i++) {
 		fah_lines_listen(code, true);
-		time_of(run); /* instructions are made anew */
-		values[i] = time_of(run);
+		fah_measure_run(run); /* instructions are made anew */
+		values[i] = fah_measure_run(run);
 		fah_lines_listen(code, false);
-		time_of(run);
-		time_of(run);
-		values[i] -= time_of(run);
+		fah_measure_run(run);
+		fah_measure_run(run);
+		values[i] -= fah_measure_run(run);
 	}
 	for (uint32_t i = 0; l && i < atomic_load(&l->n_lines); i++)
 		*ret_hits += l->lines[i].hits;
 	fah_py_drop(code);
-	return middle(values, TRIES) / ROUNDS;
+	return fah_measure_middle(values, TRIES) / ROUNDS;
 }
 
 static int64_t within(int64_t ticks, int64_t most)
@@ -117,14 +98,14 @@ bool fah_lines_measure(void)
 {
 	fah_object *globals = fah_py_run(program, "<fixingahole>");
 	uint64_t begun_ns = fah_now_mono();
-	int64_t begun = fah_lines_ticks(), most;
+	int64_t begun = fah_event_ticks(), most;
 	bool good = false;
 
 	if (!globals)
 		return false;
 	while (fah_now_mono() - begun_ns < 20000)
 		;
-	most = (fah_lines_ticks() - begun) * MOST_NS / (int64_t)(fah_now_mono() - begun_ns);
+	most = (fah_event_ticks() - begun) * MOST_NS / (int64_t)(fah_now_mono() - begun_ns);
 	good = measure_all(globals, most);
 	fah_py.err_clear();
 	fah_py_drop_globals(globals);

@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-#define LONG_DIGIT 24 /* of an int below 2^30 */
-
 static long tool = -1;
 static long local_events, global_events;
 static bool global_on;
@@ -53,7 +51,7 @@ settle(struct fah_lines_thread *t, uint64_t code, uint64_t frame, int64_t now)
 
 static fah_object *on_line(fah_object *self, fah_object *const *args, long n)
 {
-	int64_t ticks = fah_lines_ticks(), now;
+	int64_t ticks = fah_event_ticks(), now;
 	struct fah_lines_thread *t = fah_lines_mine();
 	struct fah_lines_frame *f;
 	uint64_t frame;
@@ -67,9 +65,7 @@ static fah_object *on_line(fah_object *self, fah_object *const *args, long n)
 	if (!f)
 		f = settle(t, address(args[0]), frame, now);
 	if (f)
-		fah_lines_hit(f,
-			      *(const int32_t *)(const void *)((const char *)args[1] + LONG_DIGIT),
-			      now);
+		fah_lines_hit(f, (int32_t)fah_py_small_int(args[1]), now);
 	t->spent += fah_lining.cost.line;
 	return fah_py.none;
 }
@@ -140,7 +136,7 @@ static __attribute__((noinline)) fah_object *meet(fah_object *code)
 
 static fah_object *on_start(fah_object *self, fah_object *const *args, long n)
 {
-	int64_t ticks = fah_lines_ticks();
+	int64_t ticks = fah_event_ticks();
 	struct fah_lines_thread *t;
 	fah_object *answer;
 
@@ -160,14 +156,13 @@ static fah_object *on_start(fah_object *self, fah_object *const *args, long n)
 /* A generator or coroutine goes on; also with an exception that is thrown into it. */
 static fah_object *on_resume(fah_object *self, fah_object *const *args, long n)
 {
-	int64_t ticks = fah_lines_ticks();
+	int64_t ticks = fah_event_ticks();
 	struct fah_lines_thread *t = fah_lines_mine();
 
 	(void)self;
 	(void)n;
 	if (t) {
-		begin(t, address(args[0]), ticks - t->spent,
-		      *(const int32_t *)(const void *)((const char *)args[1] + LONG_DIGIT));
+		begin(t, address(args[0]), ticks - t->spent, (int32_t)fah_py_small_int(args[1]));
 		t->spent += fah_lining.cost.start;
 	}
 	return fah_py.none;
@@ -175,7 +170,7 @@ static fah_object *on_resume(fah_object *self, fah_object *const *args, long n)
 
 static fah_object *on_end(fah_object *self, fah_object *const *args, long n)
 {
-	int64_t ticks = fah_lines_ticks(), now;
+	int64_t ticks = fah_event_ticks(), now;
 	struct fah_lines_thread *t = fah_lines_mine();
 	uint64_t frame;
 
@@ -201,7 +196,7 @@ static fah_object *on_unwind(fah_object *self, fah_object *const *args, long n)
 
 static fah_object *on_call(fah_object *self, fah_object *const *args, long n)
 {
-	int64_t ticks = fah_lines_ticks();
+	int64_t ticks = fah_event_ticks();
 	struct fah_lines_thread *t = fah_lines_mine();
 	struct fah_lines_frame *f;
 	uint64_t frame;
@@ -222,7 +217,7 @@ static fah_object *on_call(fah_object *self, fah_object *const *args, long n)
 
 static fah_object *on_c_return(fah_object *self, fah_object *const *args, long n)
 {
-	int64_t ticks = fah_lines_ticks();
+	int64_t ticks = fah_event_ticks();
 	struct fah_lines_thread *t = fah_lines_mine();
 	struct fah_lines_frame *f;
 	uint64_t frame;
@@ -278,8 +273,7 @@ bool fah_lines_monitor_listen(fah_object *code, bool wanted)
 static bool ints_are_known(void)
 {
 	fah_object *number = fah_py.long_from(123456789);
-	bool known = number && *(const int32_t *)(const void *)((const char *)number +
-								LONG_DIGIT) == 123456789;
+	bool known = number && fah_py_small_int(number) == 123456789;
 
 	fah_py_drop(number);
 	return known;

@@ -10,8 +10,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define NAME "/lines"
-
 static char text[32768];
 static bool names, places, called;
 
@@ -38,20 +36,8 @@ static size_t length(const char *line)
 
 bool fah_lines_scope_read(void)
 {
-	char path[FAH_PATH_MAX + sizeof(NAME)];
-	size_t len = strlen(fah_agent.session), n = 0;
-	long fd, got = 0;
-
-	memcpy(path, fah_agent.session, len);
-	memcpy(path + len, NAME, sizeof(NAME));
-	fd = FAH_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
+	if (fah_session_file("lines", text, sizeof(text)) < 0)
 		return false;
-	do
-		got = FAH_SYS3(SYS_read, fd, text + n, sizeof(text) - 1 - n);
-	while (got > 0 && (n += (size_t)got) < sizeof(text) - 1);
-	FAH_SYS1(SYS_close, fd);
-	text[n] = 0;
 	for (const char *line = text; line; line = next_line(line)) {
 		names |= after(line, "name ") != NULL;
 		places |= after(line, "file ") || after(line, "folder ") || after(line, "module ");

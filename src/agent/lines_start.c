@@ -118,7 +118,7 @@ void fah_lines_start(void)
 		fah_lines_note("no memory for the agent's tables");
 		return;
 	}
-	fah_lines_clock_start();
+	fah_event_clock_start();
 	fah_lining.called = fah_lines_scope_called();
 	fah_lining.traced = fah_agent.python_version < 0x030c0000;
 	if (fah_lining.traced ? !fah_lines_trace_start(&why) : !fah_lines_monitor_start(&why)) {

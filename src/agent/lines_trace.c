@@ -143,7 +143,7 @@ static void other(struct fah_lines_thread *t, uint64_t id, int what, int64_t now
 
 static int on_trace(fah_object *self, void *frame, int what, fah_object *arg)
 {
-	int64_t ticks = fah_lines_ticks(), now;
+	int64_t ticks = fah_event_ticks(), now;
 	struct fah_lines_thread *t = fah_lines_mine();
 	const struct fah_py_layout *l = &fah_agent.layout;
 	struct fah_lines_frame *f;

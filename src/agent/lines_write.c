@@ -3,7 +3,6 @@
  * record of a function's lines is the one that counts. In handlers now and then, and at the end.
  */
 #include "agent/lines.h"
-#include "core/arch.h"
 #include "core/sys.h"
 #include "core/varint.h"
 
@@ -17,24 +16,7 @@
 
 static _Atomic bool writing;
 static _Atomic uint64_t written_ns;
-static int64_t ticks_begun;
-static uint64_t ns_begun;
 static uint32_t next_written;
-
-void fah_lines_clock_start(void)
-{
-	fah_lining.steady = fah_arch_ticks_are_steady();
-	ns_begun = fah_now_mono();
-	ticks_begun = fah_lines_ticks();
-}
-
-static double ns_a_tick(void)
-{
-	uint64_t ns = fah_now_mono() - ns_begun;
-	int64_t ticks = fah_lines_ticks() - ticks_begun;
-
-	return !fah_lining.steady || ticks <= 0 ? 1 : (double)ns / (double)ticks;
-}
 
 static uint8_t *put_time(uint8_t *p, struct fah_thread_state *t)
 {
@@ -61,7 +43,7 @@ static struct fah_line counts_of(const struct fah_lined *l, uint32_t index,
 
 		if (!newest || newest > FAH_LINES_DEPTH || f->of != l || f->line != index + 1)
 			continue;
-		now = fah_lines_ticks() - t->spent;
+		now = fah_event_ticks() - t->spent;
 		sum.ticks += now > f->since ? now - f->since : 0;
 		if (f->call)
 			sum.called += now > f->call_since ? now - f->call_since : 0;
@@ -118,7 +100,7 @@ static bool write_part(struct fah_thread_state *t, const struct fah_lined *l, ui
 static void write_one(struct fah_thread_state *t, struct fah_lined *l)
 {
 	uint32_t n = atomic_load_explicit(&l->n_lines, memory_order_acquire), at = 0;
-	double scale = ns_a_tick();
+	double scale = fah_event_ns_a_tick();
 
 	if (!define(t, l))
 		return;
@@ -170,7 +152,7 @@ static void write_state(struct fah_thread_state *t, const char *why)
 {
 	size_t len = strlen(why) < WHY_MAX ? strlen(why) : WHY_MAX;
 	uint8_t *p = fah_record_begin(t, 6 * FAH_VARINT_MAX + WHY_MAX);
-	double scale = ns_a_tick();
+	double scale = fah_event_ns_a_tick();
 
 	if (!p)
 		return;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#define TOOLS 6
 #define EVENTS_MAX 20
 #define CALLBACKS_MAX 32
 
@@ -43,6 +44,27 @@ long fah_monitoring_take_tool(void)
 			tool = tools[i];
 	fah_py_drop(name);
 	return tool;
+}
+
+bool fah_monitoring_others(long tool)
+{
+	static fah_object *get_tool;
+	bool found = false;
+
+	if (!get_tool)
+		get_tool = fah_py.get_attr(fah_monitoring(), "get_tool");
+	for (long i = 0; get_tool && i < TOOLS && !found; i++) {
+		fah_object *number = i == tool ? NULL : fah_py.long_from(i), *name;
+
+		if (!number)
+			continue;
+		name = fah_py.call_args(get_tool, number, NULL);
+		found = name != fah_py.none;
+		fah_py_drop(name);
+		fah_py_drop(number);
+	}
+	fah_py.err_clear();
+	return found || !get_tool;
 }
 
 long fah_monitoring_event(const char *name)

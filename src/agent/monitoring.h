@@ -16,6 +16,9 @@ bool fah_monitoring_call(const char *name, long a, long b, fah_object *last);
 /* That of optimizers, of which there is none, or one that no tool has by convention: programs take
  * those. -1: all are taken. */
 long fah_monitoring_take_tool(void);
+/* Whether another tool is there beside that one: what it has switched off would come back to it
+ * with ours. */
+bool fah_monitoring_others(long tool);
 /* 0: there is no event of that name. */
 long fah_monitoring_event(const char *name);
 /* From now on a C function gets those events, by the arguments of METH_FASTCALL. False: refused. */

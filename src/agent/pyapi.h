@@ -140,6 +140,11 @@ static inline fah_object *fah_py_type(const fah_object *o)
 #define FAH_TYPE_STR 136
 #define FAH_TYPE_FLAGS 168
 #define FAH_TYPE_HEAP (1ul << 9)
+/* An int from 0 to 2^30 - 1, since 3.12: its first digit. */
+static inline uint32_t fah_py_small_int(const fah_object *o)
+{
+	return *(const uint32_t *)(const void *)((const char *)o + 24);
+}
 #define FAH_EXCEPTION_ARGS 24 /* in a BaseException */
 static inline void *fah_py_word(const fah_object *o, size_t offset)
 {

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/term.h"
 #include "cli/cli.h"
 #include "cli/graph_out.h"
@@ -33,7 +34,7 @@ int fah_calls_keep(const char *script, char *buf, size_t cap)
 	struct stat st;
 	struct tm tm;
 
-	if (n > 3 && !strcmp(name + n - 3, ".py"))
+	if (fah_path_ends(name, ".py"))
 		n -= 3;
 	if (n > 200)
 		n = 200;

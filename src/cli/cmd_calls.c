@@ -3,6 +3,7 @@
  */
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "cli/calls_output.h"
 #include "cli/cli.h"
 #include "cli/exact_run.h"
@@ -83,13 +84,6 @@ static int take_option(void *ctx, int option, const char *value)
 	}
 }
 
-static bool is_capture(const char *path)
-{
-	size_t n = strlen(path);
-
-	return n > 4 && !strcmp(path + n - 4, ".fah");
-}
-
 /* Paths of what is kept. */
 struct paths {
 	char saved[FAH_CALLS_PATH_MAX], capture[FAH_CALLS_PATH_MAX + 8],
@@ -106,7 +100,7 @@ static int settle(struct job *job, struct paths *p)
 					       : "the code";
 	if (!job->output.order.n)
 		fah_pstats_order_add(&job->output.order, "cumulative");
-	if (job->file && is_capture(job->file)) {
+	if (job->file && fah_path_ends(job->file, ".fah")) {
 		job->run.capture = job->file;
 	} else if (job->file) {
 		err = fah_file_check_output(job->file);
@@ -151,7 +145,7 @@ static int cmd_calls(const struct fah_command *cmd, int argc, char **argv)
 		return status;
 	if (!run.profile)
 		shown = FAH_STATUS_USAGE;
-	else if (!job.file || !is_capture(job.file))
+	else if (!job.file || !fah_path_ends(job.file, ".fah"))
 		shown = fah_calls_show(&job.output, run.profile);
 	status = fah_invoke_status(run.result.wait_status);
 	return status ? status : shown;

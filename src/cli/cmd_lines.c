@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/room.h"
 #include "base/strbuf.h"
+#include "base/path.h"
 #include "cli/cli.h"
 #include "cli/exact_run.h"
 #include "cli/invoke.h"
@@ -154,13 +155,6 @@ static char **apart(int argc, char **argv, int *ret_argc)
 	return made;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n > m && !strcmp(text + n - m, end);
-}
-
 /* 0 or an exit status: where the result goes, as kernprof names it. */
 static int choose_output(struct job *job)
 {
@@ -176,7 +170,7 @@ static int choose_output(struct job *job)
 	err = fah_file_check_output(job->result);
 	if (err < 0)
 		return fah_fail_err(err, "lines: %s", job->result);
-	if (ends_with(job->result, ".fah"))
+	if (fah_path_ends(job->result, ".fah"))
 		job->run.capture = job->result;
 	return 0;
 }
@@ -202,7 +196,7 @@ static int add_place(struct fah_strbuf *sb, const char *place)
 		fah_strbuf_addf(sb, "%s %s\n", kind, real);
 		return 0;
 	}
-	if (strchr(place, '/') || ends_with(place, ".py"))
+	if (strchr(place, '/') || fah_path_ends(place, ".py"))
 		return fah_fail("lines: --in %s: no such file", place);
 	add_module(sb, place);
 	return 0;

@@ -2,36 +2,12 @@
  * fuzz_import_callgrind.c - any bytes as a file of callgrind's: an error with a line of the text,
  * or a graph in which nothing has more than all there is, and which can be drawn.
  */
-#include "core/err.h"
+#include "draw_graph.h"
 #include "import/callgraph.h"
-#include "model/callgraph.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
-static void draw(const struct fah_exact *e, double whole)
-{
-	const struct fah_callgraph_wanted wanted = {.whole = whole, .leaf = "*a*"};
-	struct fah_callgraph g;
-	int err = fah_callgraph_init(&g, e, &wanted);
-
-	check(err == 0 || err == FAH_ERR_USAGE);
-	for (size_t i = 0; i < g.n_nodes; i++)
-		check(g.nodes[i].total >= 0 && g.nodes[i].total <= 1 && g.nodes[i].self >= 0 &&
-		      g.nodes[i].self <= 1);
-	for (size_t i = 0; i < g.n_edges; i++)
-		check(g.edges[i].share <= g.nodes[g.edges[i].caller].total &&
-		      g.edges[i].share <= g.nodes[g.edges[i].callee].total);
-	fah_callgraph_done(&g);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
