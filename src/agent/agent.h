@@ -87,6 +87,9 @@ void fah_python_unwatch(void); /* no audit event of interest comes any more */
 /* python_check.c: 0 where our walk and the interpreter agree on a known stack; GIL held. */
 int fah_python_self_check(const char **ret_reason);
 
+/* python_end.c: lets recording end before the interpreter is freed; GIL held. */
+void fah_python_end_early(void);
+
 /* outside.c: what a reader outside must know; in the thread that starts recording. */
 void fah_outside_prepare(void);
 

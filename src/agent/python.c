@@ -171,21 +171,6 @@ static const char *prepare(void)
 	return NULL;
 }
 
-/*
- * Between a library's exit function and the process's end, threads that still run in that library
- * are on thin ice: what we do at the end must not take time there, so it is done before, when the
- * interpreter is finished. (OpenSSL frees its locks in one: 4 of 60 programs with running threads
- * died of SIGSEGV when it was done in our own.)
- */
-static void end_early(void)
-{
-	int (*at_exit)(void (*)(void)) =
-		(int (*)(void (*)(void)))(uintptr_t)fah_global("Py_AtExit");
-
-	if (at_exit)
-		at_exit(fah_record_end);
-}
-
 /* The program asked for more than samples: then the hook stays. */
 static void watch_modules(bool recording)
 {
@@ -209,7 +194,7 @@ static void start(void)
 		watch_modules(false);
 		return;
 	}
-	end_early();
+	fah_python_end_early();
 	atomic_store(&fah_agent.active, true);
 	fah_count_start();
 	fah_exact_start();

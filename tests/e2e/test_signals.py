@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -74,15 +75,16 @@ def test_threads_older_than_the_recording(program, python, tmp_path):
 
 
 ENDING = """
-import os, sys, threading, time, zlib
+import mmap, os, sys, threading, time, zlib
 
 # Without the GIL, and in a library that has no exit function: OpenSSL's frees its locks, and who is in
-# it then dies of that without us as well.
+# it then dies of that without us as well. So does who comes back from C once the interpreter is freed
+# (1 of 600): a call takes half a second.
 def endless():
     while True:
         zlib.adler32(DATA)
 
-DATA = bytes(5000000)
+DATA = mmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 for _ in range(3):
     threading.Thread(target=endless, daemon=True).start()
@@ -103,6 +105,41 @@ def test_an_end_with_threads_that_run(program, python, last, tmp_path):
     assert len(it.thread_ends) == len(it.threads) - 1 == 4
     assert max(s[1] for s in it.samples) <= time + 1000
     assert len(it.samples) == it.agent_samples
+
+
+TIMERS = """
+#include <fcntl.h>
+#include <unistd.h>
+
+void say_timers(void)
+{
+	char text[65536];
+	int n, fd = open("/proc/self/timers", O_RDONLY);
+
+	n = (int)read(fd, text, sizeof(text));
+	write(1, n > 0 ? "timers\\n" : "none\\n", n > 0 ? 7 : 5);
+}
+"""
+
+ASKING = """
+import ctypes, sys
+
+library = ctypes.CDLL(sys.argv[1])
+if sys.argv[2] == "now":
+    library.say_timers()
+ctypes.pythonapi.Py_AtExit(library.say_timers)
+"""
+
+
+def test_recording_ends_before_the_interpreter_is_freed(program, python, tmp_path):
+    """Threads that come back from C after that die of it, the more the longer the process still takes."""
+    (tmp_path / "timers.c").write_text(TIMERS)
+    library = str(tmp_path / "timers.so")
+    subprocess.check_call(["cc", "-shared", "-fPIC", "-o", library, str(tmp_path / "timers.c")])
+    path = script(tmp_path, ASKING)
+    result = same(python, [path, library, "later"], tmp_path)
+    assert result.out == "none\n"
+    assert profile(python, [path, library, "now"], tmp_path).out == "timers\nnone\n", "it cannot be seen"
 
 
 def test_a_first_thread_that_ends_first(program, python, tmp_path):
