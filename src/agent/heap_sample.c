@@ -22,7 +22,7 @@
 FAH_HEAP_TLS struct fah_heap_thread fah_heap_thread;
 _Atomic bool fah_heap_on;
 
-static uint64_t interval; /* 0: nothing is recorded */
+static uint64_t interval; /* 0: every block is recorded */
 static _Atomic bool recording;
 static _Atomic int64_t sums[2]; /* held: Python's, others' */
 static _Atomic int64_t most;
@@ -242,6 +242,11 @@ static __attribute__((noinline)) void picked(struct fah_heap_thread *h, void *bl
 		h->left = 0;
 		return;
 	}
+	if (!interval) {
+		h->left = -1;
+		record(block, bytes, kind, entry);
+		return;
+	}
 	if (!h->begun) {
 		h->begun = true;
 		h->left = draw() - (int64_t)bytes;
@@ -401,7 +406,8 @@ void fah_heap_tick(struct fah_thread_state *t)
 		write_heap(t);
 }
 
-static uint64_t interval_asked(void)
+/* "interval <bytes>", 0: every block. False: memory was not asked for. */
+static bool read_settings(void)
 {
 	static const char word[] = "interval ";
 	char text[SETTINGS_MAX];
@@ -409,10 +415,11 @@ static uint64_t interval_asked(void)
 
 	if (fah_session_file("heap", text, sizeof(text)) < (long)sizeof(word) ||
 	    strncmp(text, word, sizeof(word) - 1))
-		return 0;
+		return false;
 	for (const char *s = text + sizeof(word) - 1; *s >= '0' && *s <= '9'; s++)
 		v = v * 10 + (uint64_t)(*s - '0');
-	return v;
+	interval = v;
+	return true;
 }
 
 void fah_heap_load(void)
@@ -443,8 +450,7 @@ static void write_state(void)
 
 void fah_heap_start(void)
 {
-	interval = interval_asked();
-	if (!interval) {
+	if (!read_settings()) {
 		atomic_store(&fah_heap_on, false);
 		return;
 	}
