@@ -14,10 +14,12 @@
 
 /* The calling thread's. */
 struct fah_heap_thread {
-	int64_t left;	  /* bytes until one that is recorded */
-	int64_t delta[2]; /* not in the sums yet: Python's, others' */
-	uint32_t inside;  /* an allocator is at work for it: what that asks for is no block */
-	bool begun;	  /* left was drawn */
+	int64_t left;	   /* bytes until one that is recorded */
+	int64_t delta[2];  /* not in the sums yet: Python's, others' */
+	int64_t copy_left; /* the same of bytes that are copied */
+	uint64_t copy_due; /* what copy_left was when it was drawn */
+	uint32_t inside;   /* an allocator is at work for it: what that asks for is no block */
+	bool begun;	   /* left was drawn */
 };
 #define FAH_HEAP_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 extern FAH_HEAP_TLS struct fah_heap_thread fah_heap_thread;
@@ -85,6 +87,12 @@ void fah_heap_unmapped(uint64_t bytes, void *gone);
 
 /* heap_map.c: in a fork's child. */
 void fah_heap_maps_forked(void);
+
+/* A copy of so many bytes is the one that is picked. */
+void fah_heap_copied(size_t bytes);
+
+/* heap_copy.c: in the constructor. */
+void fah_heap_copy_load(void);
 
 /* heap_python.c: the interpreter's allocators are watched from now on; GIL held. */
 void fah_heap_watch_python(void);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define TICK_NS 5000000u
+#define COPY_INTERVAL 4194304u
 #define SETTINGS_MAX 64
 #define NUMBERS_MAX (8 * FAH_VARINT_MAX)
 
@@ -28,7 +29,7 @@ static _Atomic int64_t sums[2]; /* held: Python's, others' */
 static _Atomic int64_t most;
 static int64_t before;		   /* held when recording began */
 static int (*is_finalizing)(void); /* the interpreter; NULL: not known */
-static _Atomic uint64_t n_blocks, n_lost, told_ns;
+static _Atomic uint64_t n_blocks, n_lost, n_copied, told_ns;
 
 /* The agent's own code: those frames are none of the program's. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -83,11 +84,11 @@ static double ln_of(uint64_t m)
 	       (bits - 53) * 0.69314718055994531;
 }
 
-static int64_t draw(void)
+static int64_t draw(uint64_t mean)
 {
 	uint64_t m = fah_random() >> 11;
 
-	return (int64_t)(-ln_of(m ? m : 1) * (double)interval);
+	return (int64_t)(-ln_of(m ? m : 1) * (double)mean);
 }
 
 static uint8_t *put_sums(uint8_t *p)
@@ -156,25 +157,52 @@ struct picked {
 	bool written;
 };
 
+/* Where the thread is, and room for a record with that; NULL: none. */
+static uint8_t *look(struct picked *a, uint32_t *ret_flags)
+{
+	struct fah_thread_state *t = a->t;
+	uint64_t regs[FAH_STACK_REGISTERS];
+	struct fah_py_who who = fah_stack_who(t, &a->uc, regs);
+	enum fah_drop drop;
+
+	*ret_flags = 0;
+	fah_ahead_begin(&t->ahead);
+	fah_native_walk(t, &a->uc);
+	strip_own(t);
+	if (!fah_stack_look(t, &who, ret_flags, &drop)) { /* it counts all the same */
+		t->walk.n_frames = 0;
+		t->map = 0;
+	}
+	return fah_record_begin(t, NUMBERS_MAX + fah_stack_size(t));
+}
+
 /* On the thread's own stack of ours, all signals blocked. */
+static void write_copy(void *arg)
+{
+	struct picked *a = arg;
+	uint32_t flags;
+	uint8_t *p = look(a, &flags);
+
+	if (!p)
+		return;
+	p = put_time(a->t, p);
+	p = fah_put_varint(p, a->bytes);
+	p = fah_put_varint(p, COPY_INTERVAL);
+	p = fah_put_varint(p, flags);
+	p = fah_stack_put(a->t, p);
+	fah_record_commit(a->t, FAH_SEG_COPY, p);
+	a->written = true;
+}
+
+/* Likewise. */
 static void write_alloc(void *arg)
 {
 	struct picked *a = arg;
 	struct fah_thread_state *t = a->t;
-	uint64_t regs[FAH_STACK_REGISTERS], number;
-	struct fah_py_who who = fah_stack_who(t, &a->uc, regs);
-	enum fah_drop drop;
-	uint32_t flags = 0;
-	uint8_t *p;
+	uint64_t number;
+	uint32_t flags;
+	uint8_t *p = look(a, &flags);
 
-	fah_ahead_begin(&t->ahead);
-	fah_native_walk(t, &a->uc);
-	strip_own(t);
-	if (!fah_stack_look(t, &who, &flags, &drop)) { /* the block counts all the same */
-		t->walk.n_frames = 0;
-		t->map = 0;
-	}
-	p = fah_record_begin(t, NUMBERS_MAX + fah_stack_size(t));
 	if (!p)
 		return;
 	number = atomic_fetch_add(&n_blocks, 1) + 1;
@@ -217,22 +245,63 @@ static void write_end(struct fah_thread_state *t, const uint64_t *mask)
 	fah_heap_thread.inside--;
 }
 
-static __attribute__((noinline)) void record(void *block, uint64_t bytes, uint32_t kind,
-					     uint16_t *entry)
+static __attribute__((noinline)) bool written(struct picked *a, void (*write)(void *))
 {
-	struct picked a = {.block = block, .bytes = bytes, .kind = kind};
 	uint64_t mask;
 
-	a.t = write_begin(&mask);
-	if (a.t) {
-		registers_here(&a.uc);
-		fah_arch_call_on(a.t->stack + sizeof(a.t->stack), write_alloc, &a);
-		write_end(a.t, &mask);
+	a->t = write_begin(&mask);
+	if (a->t) {
+		registers_here(&a->uc);
+		fah_arch_call_on(a->t->stack + sizeof(a->t->stack), write, a);
+		write_end(a->t, &mask);
 	}
-	if (!a.written)
+	if (!a->written)
 		atomic_fetch_add(&n_lost, 1);
-	else if (entry)
+	return a->written;
+}
+
+static void record(void *block, uint64_t bytes, uint32_t kind, uint16_t *entry)
+{
+	struct picked a = {.block = block, .bytes = bytes, .kind = kind};
+
+	if (written(&a, write_alloc) && entry)
 		*entry |= FAH_SHADOW_RECORDED;
+}
+
+/* What the thread copied since it was drawn. */
+static void join_copied(struct fah_heap_thread *h)
+{
+	atomic_fetch_add(&n_copied, h->copy_due - (uint64_t)h->copy_left);
+	h->copy_due = (uint64_t)h->copy_left;
+}
+
+static void draw_copy(struct fah_heap_thread *h)
+{
+	h->copy_left = draw(COPY_INTERVAL);
+	h->copy_due = (uint64_t)h->copy_left;
+}
+
+__attribute__((noinline)) void fah_heap_copied(size_t bytes)
+{
+	struct fah_heap_thread *h = &fah_heap_thread;
+	struct picked a = {.bytes = bytes};
+	bool first = !h->copy_due;
+
+	if (!atomic_load_explicit(&recording, memory_order_relaxed) || h->inside) {
+		h->copy_left = (int64_t)(h->copy_due = 0);
+		return;
+	}
+	if (first) {
+		draw_copy(h);
+		h->copy_left -= (int64_t)bytes;
+		if (h->copy_left >= 0)
+			return;
+	}
+	join_copied(h);
+	draw_copy(h);
+	if (!h->copy_due)
+		h->copy_due = 1;
+	written(&a, write_copy);
 }
 
 static __attribute__((noinline)) void picked(struct fah_heap_thread *h, void *block, uint64_t bytes,
@@ -249,11 +318,11 @@ static __attribute__((noinline)) void picked(struct fah_heap_thread *h, void *bl
 	}
 	if (!h->begun) {
 		h->begun = true;
-		h->left = draw() - (int64_t)bytes;
+		h->left = draw(interval) - (int64_t)bytes;
 		if (h->left >= 0)
 			return;
 	}
-	h->left = draw();
+	h->left = draw(interval);
 	record(block, bytes, kind, entry);
 }
 
@@ -390,7 +459,8 @@ static void write_heap(struct fah_thread_state *t)
 	p = fah_put_varint(p, (uint64_t)(all - python));
 	p = fah_put_varint(p, (uint64_t)most_with(all));
 	p = fah_put_varint(p, atomic_load(&n_lost));
-	p = fah_put_varint(p, 0); /* copied: not counted yet */
+	p = fah_put_varint(p, atomic_load(&n_copied) + fah_heap_thread.copy_due -
+				      (uint64_t)fah_heap_thread.copy_left);
 	fah_record_commit(t, FAH_SEG_HEAP, p);
 }
 
@@ -424,6 +494,7 @@ static bool read_settings(void)
 
 void fah_heap_load(void)
 {
+	fah_heap_copy_load();
 	atomic_store(&fah_heap_on, true);
 }
 
@@ -432,6 +503,7 @@ static void begin_anew(void)
 	join_sums(&fah_heap_thread);
 	before = held_now(NULL);
 	atomic_store(&most, before);
+	atomic_store(&n_copied, 0);
 	atomic_store(&n_blocks, 0);
 	atomic_store(&n_lost, 0);
 }
@@ -465,6 +537,7 @@ void fah_heap_start(void)
 
 void fah_heap_thread_end(void)
 {
+	join_copied(&fah_heap_thread);
 	join_sums(&fah_heap_thread);
 }
 

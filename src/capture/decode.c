@@ -345,6 +345,18 @@ int fah_decode_heap(const struct fah_record *rec, struct fah_rec_heap *ret)
 	return done(&c);
 }
 
+int fah_decode_copy(const struct fah_record *rec, struct fah_rec_copy *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->thread = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->node = get_u32(&c);
+	ret->bytes = fah_get_varint(&c);
+	ret->interval = fah_get_varint(&c);
+	return done(&c);
+}
+
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret)
 {
 	struct fah_cursor c = over(rec);

@@ -111,6 +111,9 @@ enum fah_record_type {
 	 * holds, the most it held so far, blocks that could not be recorded, bytes that were copied
 	 * so far: every one counted. The last record has the last state */
 	FAH_REC_HEAP = 23,
+	/* thread, time ns, node, bytes, mean bytes between copies that are recorded: a copy by
+	 * memcpy or its like, one of those that are picked as blocks are */
+	FAH_REC_COPY = 24,
 };
 
 /* The flags that most samples have none but these of, beside the node. */

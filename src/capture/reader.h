@@ -176,6 +176,11 @@ struct fah_rec_heap {
 	uint64_t lost;		       /* blocks that could not be recorded */
 	uint64_t copied;
 };
+/* A copy that was recorded. */
+struct fah_rec_copy {
+	uint32_t thread, node;
+	uint64_t time_ns, bytes, interval; /* interval: as in struct fah_rec_heap */
+};
 struct fah_rec_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes, lost_records, lost_bytes;
 	uint32_t wait_status;
@@ -205,6 +210,7 @@ int fah_decode_lines_state(const struct fah_record *rec, struct fah_rec_lines_st
 int fah_decode_alloc(const struct fah_record *rec, struct fah_rec_alloc *ret);
 int fah_decode_free(const struct fah_record *rec, struct fah_rec_free *ret);
 int fah_decode_heap(const struct fah_record *rec, struct fah_rec_heap *ret);
+int fah_decode_copy(const struct fah_record *rec, struct fah_rec_copy *ret);
 
 /* Blocks: open, then take one item at a time (inline, hot: 10 million samples a second and more).
  */

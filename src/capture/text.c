@@ -384,6 +384,19 @@ static int print_heap(struct fah_text *t, const struct fah_record *rec, struct f
 	return err;
 }
 
+static int print_copy(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_copy c;
+	int err = fah_decode_copy(rec, &c);
+
+	if (err == 0)
+		fah_strbuf_addf(out,
+				" thread=%u time=%" PRIu64 " node=%u bytes=%" PRIu64
+				" interval=%" PRIu64,
+				c.thread, c.time_ns, c.node, c.bytes, c.interval);
+	return err;
+}
+
 static int print_end(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
 {
 	struct fah_rec_end e;
@@ -427,6 +440,7 @@ static const struct record_type {
 	{FAH_REC_ALLOC, "ALLOC", print_alloc},
 	{FAH_REC_FREE, "FREE", print_free},
 	{FAH_REC_HEAP, "HEAP", print_heap},
+	{FAH_REC_COPY, "COPY", print_copy},
 };
 
 static const struct record_type *find(unsigned type)

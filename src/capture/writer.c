@@ -678,6 +678,21 @@ void fah_writer_heap(struct fah_writer *w, const struct fah_rec_heap *h)
 	send(w, FAH_REC_HEAP, &sb);
 }
 
+void fah_writer_copied(struct fah_writer *w, const struct fah_rec_copy *c)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!c->thread || c->thread > w->n_threads || c->node > w->n_nodes)
+		return;
+	send_nodes(w);
+	put_number(&sb, c->thread);
+	put_number(&sb, c->time_ns);
+	put_number(&sb, c->node);
+	put_number(&sb, c->bytes);
+	put_number(&sb, c->interval);
+	send(w, FAH_REC_COPY, &sb);
+}
+
 bool fah_writer_lost(const struct fah_writer *w)
 {
 	return w->sink.loss.records || w->sink.out.len;

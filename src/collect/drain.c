@@ -504,6 +504,26 @@ static void take_free(struct fah_drain *d, struct fah_collected *p, struct fah_c
 		fah_writer_free_block(d->w, &f);
 }
 
+static void take_copy(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		      struct fah_cursor *cur, bool write)
+{
+	struct fah_rec_copy c = {.thread = ctx->thread};
+	uint32_t flags;
+
+	ctx->time_ns += fah_get_varint(cur);
+	c.time_ns = since_start(d, ctx->time_ns);
+	c.bytes = fah_get_varint(cur);
+	c.interval = fah_get_varint(cur);
+	flags = (uint32_t)fah_get_varint(cur);
+	if (cur->bad)
+		return;
+	if (!fah_stack_take(&ctx->stack, &p->codes, d->modules, runtime_code_of(p), d->w, cur,
+			    &flags, &d->stats.stacks, &c.node))
+		c.node = 0;
+	if (write)
+		fah_writer_copied(d->w, &c);
+}
+
 static void take_heap(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 		      struct fah_cursor *cur, bool write)
 {
@@ -564,6 +584,10 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 	}
 	if (type == FAH_SEG_FREE) {
 		take_free(d, p, ctx, &cur, write);
+		return;
+	}
+	if (type == FAH_SEG_COPY) {
+		take_copy(d, p, ctx, &cur, write);
 		return;
 	}
 	if (type == FAH_SEG_HEAP) {

@@ -243,6 +243,9 @@ enum fah_seg_record {
 	FAH_SEG_FREE = 15,
 	/* time as in SAMPLE, then as in the capture's HEAP from the interval on */
 	FAH_SEG_HEAP = 16,
+	/* time as in SAMPLE, bytes, mean bytes between copies that are recorded; then as in SAMPLE
+	 * from the flags on: a copy by memcpy or its like */
+	FAH_SEG_COPY = 17,
 };
 
 /* Whose a block of memory is. Also in captures. */

@@ -51,6 +51,19 @@ static int add_state(struct fah_heap_records *h, const struct fah_record *rec)
 	return 0;
 }
 
+static int add_copy(struct fah_heap_records *h, const struct fah_record *rec)
+{
+	struct fah_rec_copy c;
+	int err = fah_decode_copy(rec, &c);
+
+	if (err < 0)
+		return err;
+	if (!fah_room(&h->copies, h->n_copies, &h->cap_copies, sizeof(*h->copies)))
+		return FAH_ERR_NOMEM;
+	h->copies[h->n_copies++] = c;
+	return 0;
+}
+
 int fah_heap_records_add(struct fah_profile *p, const struct fah_record *rec)
 {
 	struct fah_heap_records *h = records_of(p);
@@ -59,6 +72,7 @@ int fah_heap_records_add(struct fah_profile *p, const struct fah_record *rec)
 		return FAH_ERR_NOMEM;
 	return rec->type == FAH_REC_ALLOC  ? add_alloc(h, rec)
 	       : rec->type == FAH_REC_FREE ? add_free(h, rec)
+	       : rec->type == FAH_REC_COPY ? add_copy(h, rec)
 					   : add_state(h, rec);
 }
 
@@ -69,5 +83,6 @@ void fah_heap_records_free(struct fah_heap_records *h)
 	free(h->allocs);
 	free(h->frees);
 	free(h->states);
+	free(h->copies);
 	free(h);
 }

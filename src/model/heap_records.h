@@ -11,7 +11,9 @@ struct fah_heap_records {
 	struct fah_rec_alloc *allocs;
 	struct fah_rec_free *frees;
 	struct fah_rec_heap *states;
-	size_t n_allocs, n_frees, n_states, cap_allocs, cap_frees, cap_states;
+	struct fah_rec_copy *copies;
+	size_t n_allocs, n_frees, n_states, n_copies;
+	size_t cap_allocs, cap_frees, cap_states, cap_copies;
 };
 
 #endif

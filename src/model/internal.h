@@ -63,7 +63,7 @@ struct fah_profile {
 int fah_told_lines_add(struct fah_profile *p, const struct fah_record *rec);
 void fah_told_lines_free(struct fah_told_lines *t); /* NULL is fine */
 
-/* heap_load.c: an ALLOC, FREE or HEAP record. 0, FAH_ERR_DAMAGED, FAH_ERR_NOMEM. */
+/* heap_load.c: an ALLOC, FREE, HEAP or COPY record. 0, FAH_ERR_DAMAGED, FAH_ERR_NOMEM. */
 int fah_heap_records_add(struct fah_profile *p, const struct fah_record *rec);
 void fah_heap_records_free(struct fah_heap_records *h); /* NULL is fine */
 

@@ -186,6 +186,11 @@ static void golden_heap(struct fah_writer *w, uint32_t process, uint32_t thread,
 						  .most = 121000000,
 						  .lost = 1,
 						  .copied = 1048583});
+	fah_writer_copied(w, &(struct fah_rec_copy){.thread = thread,
+						    .node = node,
+						    .time_ns = 55000000,
+						    .bytes = 1048583,
+						    .interval = 4194304});
 }
 
 static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
