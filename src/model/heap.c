@@ -30,8 +30,8 @@ struct charger {
 	struct fah_heap_whole whole;
 	struct fah_targets targets;
 	struct fah_line_ids ids;
-	uint32_t *line_of;     /* by node: id of its line; FAH_HEAP_NO_LINE */
-	uint32_t *function_of; /* by function: its account; NO_ACCOUNT */
+	uint32_t *line_of;			  /* by node: id of its line; FAH_HEAP_NO_LINE */
+	uint32_t *function_of;			  /* by function: its account; NO_ACCOUNT */
 	uint32_t *line_accounts, *line_functions; /* by line id */
 	struct fah_heap_leak *leaks;
 	struct fah_heap_account *accounts;
@@ -248,8 +248,7 @@ static int collect_functions(struct charger *c)
 {
 	struct fah_heap *out = c->out;
 
-	out->functions =
-		fah_arena_array(&c->p->arena, c->n_accounts, sizeof(*out->functions));
+	out->functions = fah_arena_array(&c->p->arena, c->n_accounts, sizeof(*out->functions));
 	if (!out->functions)
 		return FAH_ERR_NOMEM;
 	for (uint32_t i = 0; i < c->p->n_functions; i++)

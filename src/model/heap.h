@@ -17,16 +17,16 @@
 
 /* Bytes, but for shares. Intervals are half widths of 95 % intervals. */
 struct fah_heap_cost {
-	double peak, peak_interval; /* the most that these blocks held at once, whenever */
-	double peak_share;	    /* of the run's max, 0..1 */
+	double peak, peak_interval;	  /* the most that these blocks held at once, whenever */
+	double peak_share;		  /* of the run's max, 0..1 */
 	double at_peak, at_peak_interval; /* what they held when the run held the most */
 	double average;			  /* over the time recorded */
 	double live, live_interval;	  /* held when their process ended */
 	double allocated, allocated_interval; /* asked for in all */
 	double activity;		      /* share of all that was asked for in the run */
-	double python;	  /* share of allocated that the interpreter's allocators asked for */
-	double temporary; /* of allocated: given back within temporary_s */
-	uint64_t blocks;  /* recorded */
+	double python;		/* share of allocated that the interpreter's allocators asked for */
+	double temporary;	/* of allocated: given back within temporary_s */
+	uint64_t blocks;	/* recorded */
 	const double *timeline; /* FAH_HEAP_BUCKETS: the most held in each part */
 };
 
@@ -47,7 +47,7 @@ struct fah_heap_function {
 	struct fah_heap_cost cost; /* of its lines together: their peak is not the sum of peaks */
 };
 struct fah_heap_file {
-	const char *path, *abspath; /* see struct fah_file_cost */
+	const char *path, *abspath;  /* see struct fah_file_cost */
 	struct fah_heap_line *lines; /* by line number */
 	size_t n_lines;
 	struct fah_heap_function *functions; /* by first line */
@@ -67,14 +67,14 @@ struct fah_heap_process {
 
 struct fah_heap {
 	/* The whole heap, by count and not by sampling: */
-	double max;	    /* the most that was held at once */
-	double max_at_s;    /* when, in seconds of the run */
-	double before;	    /* of max: what interpreters held when the program began */
-	double end;	    /* held at the last record */
+	double max;	 /* the most that was held at once */
+	double max_at_s; /* when, in seconds of the run */
+	double before;	 /* of max: what interpreters held when the program began */
+	double end;	 /* held at the last record */
 	double average;
-	double growth;	    /* steady growth over the time recorded, as a share of max; may be < 0 */
-	double growth_rate; /* the same in bytes a second */
-	double copied;	    /* bytes that memcpy and its like copied */
+	double growth; /* steady growth over the time recorded, as a share of max; may be < 0 */
+	double growth_rate;	/* the same in bytes a second */
+	double copied;		/* bytes that memcpy and its like copied */
 	const double *timeline; /* FAH_HEAP_BUCKETS */
 	/* By recorded blocks: */
 	struct fah_heap_file *files; /* with the largest line first */
@@ -84,10 +84,10 @@ struct fah_heap {
 	struct fah_heap_cost outside;	/* asked for with no frame inside the scope */
 	struct fah_heap_cost no_python; /* and in no Python frame */
 	double allocated;
-	double unassigned;   /* max less before and all at_peak: chance of the sampling; may be < 0 */
-	double recorded_s;   /* the time that memory was recorded */
-	double temporary_s;  /* see struct fah_heap_cost */
-	uint64_t interval;   /* the largest of the processes' */
+	double unassigned; /* max less before and all at_peak: chance of the sampling; may be < 0 */
+	double recorded_s; /* the time that memory was recorded */
+	double temporary_s;    /* see struct fah_heap_cost */
+	uint64_t interval;     /* the largest of the processes' */
 	double may_be_missing; /* bytes: who held less has at least 5 % chance not to be here */
 	uint64_t blocks, lost;
 	const struct fah_heap_process *processes;
@@ -106,6 +106,14 @@ struct fah_heap {
 int fah_profile_heap(struct fah_profile *p, const struct fah_scope *scope,
 		     const struct fah_heap **ret);
 
+/* As a count; what no memory can be (of a damaged capture) is cut. */
+static inline uint64_t fah_heap_bytes(double bytes)
+{
+	return bytes >= 1e18 ? UINT64_C(1000000000000000000)
+	       : bytes > 0   ? (uint64_t)(bytes + 0.5)
+			     : 0;
+}
+
 /* A timeline for the eye: n heights from 0 to 8 of at most FAH_HEAP_BUCKETS, where 8 is `most`. 0
  * is nothing at all. */
 void fah_heap_heights(const double *timeline, double most, int n, unsigned char *ret);
@@ -118,6 +126,16 @@ struct fah_heap_rss {
 };
 void fah_heap_rss(const struct fah_profile *p, const struct fah_heap *heap,
 		  struct fah_heap_rss *ret);
+
+/* The n largest lines of a file, largest first, of those whose figure is at least floor (0..1) of
+ * the run's max; how many there are. */
+enum fah_heap_order_by {
+	FAH_HEAP_BY_AVERAGE = 0,
+	FAH_HEAP_BY_AT_PEAK = 1,
+};
+size_t fah_heap_top_lines(const struct fah_heap *heap, const struct fah_heap_file *file,
+			  enum fah_heap_order_by by, double floor, const struct fah_heap_line **ret,
+			  size_t n);
 
 /* The line of a file, NULL: it asked for no memory that was recorded. */
 const struct fah_heap_line *fah_heap_line_of(const struct fah_heap_file *file, uint32_t line);

@@ -2,7 +2,7 @@
  * whole numbers in doubles are, up to 2^53. */
 #include "model/heap_account.h"
 
-#define TEMPORARY_SHARE 100	   /* of the time recorded, one part in so many, ... */
+#define TEMPORARY_SHARE 100	/* of the time recorded, one part in so many, ... */
 #define TEMPORARY_NS 100000000u /* ... and so long at most */
 
 void fah_heap_clock_init(struct fah_heap_clock *c, const struct fah_heap_records *h)

@@ -20,6 +20,11 @@ const struct fah_heap_line *fah_heap_line_of(const struct fah_heap_file *file, u
 	return NULL;
 }
 
+static double figure(const struct fah_heap_line *line, enum fah_heap_order_by by)
+{
+	return by == FAH_HEAP_BY_AVERAGE ? line->cost.average : line->cost.at_peak;
+}
+
 const struct fah_heap_file *fah_heap_file_of(const struct fah_heap *heap, const char *abspath)
 {
 	for (size_t i = 0; heap && i < heap->n_files; i++)
@@ -34,6 +39,28 @@ const struct fah_heap_function *fah_heap_function_of(const struct fah_heap *heap
 		if (heap->functions[i].function == function)
 			return &heap->functions[i];
 	return NULL;
+}
+
+size_t fah_heap_top_lines(const struct fah_heap *heap, const struct fah_heap_file *file,
+			  enum fah_heap_order_by by, double floor, const struct fah_heap_line **ret,
+			  size_t n)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < file->n_lines; i++) {
+		const struct fah_heap_line *line = &file->lines[i];
+		size_t at;
+
+		if (!(figure(line, by) > 0) || figure(line, by) < floor * heap->max)
+			continue;
+		for (at = found; at && figure(ret[at - 1], by) < figure(line, by); at--)
+			if (at < n)
+				ret[at] = ret[at - 1];
+		if (at < n)
+			ret[at] = line;
+		found += found < n;
+	}
+	return found;
 }
 
 void fah_heap_rss(const struct fah_profile *p, const struct fah_heap *heap,

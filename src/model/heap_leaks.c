@@ -15,10 +15,10 @@
 #include "model/heap_records.h"
 
 #define SLICES 12
-#define SLICES_MIN 5	     /* in so many it must have grown, ... */
-#define THIRD_SHARE 0.05     /* ... in each third by this share of all, ... */
-#define HALF_SHARE 0.2	     /* ... and in the later half by this */
-#define WINDOW_SHARE 0.25    /* of the time recorded: what is younger can't be told from results */
+#define SLICES_MIN 5	  /* in so many it must have grown, ... */
+#define THIRD_SHARE 0.05  /* ... in each third by this share of all, ... */
+#define HALF_SHARE 0.2	  /* ... and in the later half by this */
+#define WINDOW_SHARE 0.25 /* of the time recorded: what is younger can't be told from results */
 #define LIKELIHOOD_MIN 0.85
 
 /* The blocks of a line in a process: from first on in the list, by birth. */
@@ -65,8 +65,7 @@ static int put_block(struct groups *g, uint32_t block, uint32_t process, uint32_
 	return 0;
 }
 
-static int make_groups(const struct fah_heap_records *h, const uint32_t *line_of,
-		       struct groups *g)
+static int make_groups(const struct fah_heap_records *h, const uint32_t *line_of, struct groups *g)
 {
 	size_t at = 0;
 

@@ -33,8 +33,8 @@ static int add_alloc(const struct fah_profile *p, struct fah_heap_records *h,
 	if (!fah_room(&h->blocks, h->n_blocks, &h->cap_blocks, sizeof(*h->blocks)) ||
 	    !fah_room(&h->numbers, h->n_blocks, &h->cap_numbers, sizeof(*h->numbers)))
 		return FAH_ERR_NOMEM;
-	err = add_event(h, &(struct fah_heap_event){
-				   a.time_ns, a.held, a.most, h->n_blocks, 0, FAH_HEAP_ALLOC});
+	err = add_event(h, &(struct fah_heap_event){a.time_ns, a.held, a.most, h->n_blocks, 0,
+						    FAH_HEAP_ALLOC});
 	if (err < 0)
 		return err;
 	h->numbers[h->n_blocks] = a.block;

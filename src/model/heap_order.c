@@ -220,8 +220,7 @@ static void take_event(struct fah_heap_records *h, struct fah_heap_event *e)
 		of->lost = s->lost;
 		of->copied = s->copied;
 	} else if (e->kind == FAH_HEAP_ALLOC) {
-		h->blocks[e->what].weight =
-			fah_heap_weight(h->blocks[e->what].bytes, of->interval);
+		h->blocks[e->what].weight = fah_heap_weight(h->blocks[e->what].bytes, of->interval);
 		of->blocks++;
 	}
 }

@@ -23,7 +23,7 @@ struct fah_heap_block {
 enum fah_heap_event_kind {
 	/* what: the block. One that died when it was born has no other event. */
 	FAH_HEAP_ALLOC = 0,
-	FAH_HEAP_FREE = 1, /* what: the block; at first the number that its process gave it */
+	FAH_HEAP_FREE = 1,  /* what: the block; at first the number that its process gave it */
 	FAH_HEAP_STATE = 2, /* what: the state */
 	FAH_HEAP_END = 3,   /* of the process: no record, made from its end */
 };
@@ -37,8 +37,8 @@ struct fah_heap_event {
 /* What is known of one process. */
 struct fah_heap_of {
 	bool seen;
-	bool forked;	     /* what it held before is its parent's, too */
-	uint64_t interval;   /* the last */
+	bool forked;	   /* what it held before is its parent's, too */
+	uint64_t interval; /* the last */
 	uint64_t before;
 	uint64_t held, most; /* at its last record */
 	uint64_t first_ns, last_ns;
@@ -55,8 +55,8 @@ struct fah_heap_records {
 	bool ordered;
 	int order_err;
 	struct fah_heap_of *processes; /* by process */
-	uint32_t *survivors;	       /* blocks that live at the end of their process, by process */
-	uint64_t *numbers;	       /* of blocks, until frees have found theirs */
+	uint32_t *survivors; /* blocks that live at the end of their process, by process */
+	uint64_t *numbers;   /* of blocks, until frees have found theirs */
 	size_t cap_numbers;
 	uint64_t from_ns, to_ns;
 };

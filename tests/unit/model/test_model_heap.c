@@ -63,8 +63,8 @@ static void every_block(void **state)
 	same(heap->unassigned, 0);
 	same(heap->allocated, 7013);
 	near(heap->recorded_s, 1, 1e-9);
-	near(heap->average, 0.1 * 5000 + 0.1 * 6009 + 0.1 * 8012 + 0.1 * 12013 + 0.1 * 11004 +
-				    0.5 * 9001, 1e-6);
+	near(heap->average,
+	     0.1 * 5000 + 0.1 * 6009 + 0.1 * 8012 + 0.1 * 12013 + 0.1 * 11004 + 0.5 * 9001, 1e-6);
 	assert_int_equal(heap->blocks, 3);
 	assert_int_equal(heap->interval, 0);
 	same(heap->may_be_missing, 0);
@@ -511,8 +511,8 @@ static void nonsense(void **state)
 								      (uint32_t)v[5], v[0], v[1],
 								      v[2], v[3], v[4]});
 		else if (i % 3 == 1)
-			fah_writer_free_block(b.w, &(struct fah_rec_free){m.process, v[0], v[1],
-									  v[2], v[3]});
+			fah_writer_free_block(
+				b.w, &(struct fah_rec_free){m.process, v[0], v[1], v[2], v[3]});
 		else
 			fah_writer_heap(b.w, &(struct fah_rec_heap){m.process, v[0], v[1], v[2],
 								    v[3], v[4], v[5], v[1], v[2]});
@@ -543,13 +543,13 @@ static void nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_block),	    cmocka_unit_test(together),
-		cmocka_unit_test(peak_between),	    cmocka_unit_test(threads_in_order),
-		cmocka_unit_test(forked_child),	    cmocka_unit_test(cut),
-		cmocka_unit_test(no_state),	    cmocka_unit_test(weights),
-		cmocka_unit_test(unbiased),	    cmocka_unit_test(scopes),
-		cmocka_unit_test(growth),	    cmocka_unit_test(heights),
-		cmocka_unit_test(rss),		    cmocka_unit_test(nonsense),
+		cmocka_unit_test(every_block),	cmocka_unit_test(together),
+		cmocka_unit_test(peak_between), cmocka_unit_test(threads_in_order),
+		cmocka_unit_test(forked_child), cmocka_unit_test(cut),
+		cmocka_unit_test(no_state),	cmocka_unit_test(weights),
+		cmocka_unit_test(unbiased),	cmocka_unit_test(scopes),
+		cmocka_unit_test(growth),	cmocka_unit_test(heights),
+		cmocka_unit_test(rss),		cmocka_unit_test(nonsense),
 		cmocka_unit_test(nothing),
 	};
 

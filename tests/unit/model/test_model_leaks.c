@@ -298,18 +298,27 @@ struct named {
 #define N(f) f, #f
 
 static const struct named leaking[] = {
-	{N(leak_plainly), 8},	     {N(leak_among_garbage), 8}, {N(leak_and_replace), 8},
-	{N(leak_in_bursts), 3.2},    {N(leak_ever_faster), 4},	 {N(leak_ever_slower), 14.5},
-	{N(leak_late), 12},	     {N(leak_large), 15},	 {N(leak_small), 8.2},
-	{N(leak_after_clear), 7.6},  {N(leak_at_random), 10},
+	{N(leak_plainly), 8},	    {N(leak_among_garbage), 8}, {N(leak_and_replace), 8},
+	{N(leak_in_bursts), 3.2},   {N(leak_ever_faster), 4},	{N(leak_ever_slower), 14.5},
+	{N(leak_late), 12},	    {N(leak_large), 15},	{N(leak_small), 8.2},
+	{N(leak_after_clear), 7.6}, {N(leak_at_random), 10},
 };
 
 static const struct named innocent[] = {
-	{N(garbage), 0},	     {N(table_at_start), 0},	    {N(tables_now_and_then), 0},
-	{N(cache_cleared_at_last), 0}, {N(cache_cleared_often), 0}, {N(cache_of_a_size), 0},
-	{N(cache_of_a_large_size), 0}, {N(up_and_down), 0},	    {N(pool), 0},
-	{N(interned), 0},	     {N(buffer_that_grows), 0},	    {N(requests), 0},
-	{N(result_in_the_end), 0},   {N(generations), 0},
+	{N(garbage), 0},
+	{N(table_at_start), 0},
+	{N(tables_now_and_then), 0},
+	{N(cache_cleared_at_last), 0},
+	{N(cache_cleared_often), 0},
+	{N(cache_of_a_size), 0},
+	{N(cache_of_a_large_size), 0},
+	{N(up_and_down), 0},
+	{N(pool), 0},
+	{N(interned), 0},
+	{N(buffer_that_grows), 0},
+	{N(requests), 0},
+	{N(result_in_the_end), 0},
+	{N(generations), 0},
 };
 
 #define SEEDS 20
