@@ -5,8 +5,8 @@
 #include "model/heap.h"
 #include "report/top.h"
 
-#define FAH_HEAP_FLOOR 0.01 /* of the run's max, or of all that was asked for: less is not shown \
-			     */
+/* Of the run's max, or of all that was asked for: less is not shown. */
+#define FAH_HEAP_FLOOR 0.01
 
 /* Append a timeline as n small bars, the highest of them `most`. */
 void fah_heap_bars(struct fah_strbuf *sb, const struct fah_text *t, const double *timeline,
