@@ -325,6 +325,7 @@ int fah_decode_free(const struct fah_record *rec, struct fah_rec_free *ret)
 	ret->block = fah_get_varint(&c);
 	ret->held = fah_get_varint(&c);
 	ret->most = fah_get_varint(&c);
+	ret->ending = c.p < c.end ? get_u32(&c) : 0;
 	return done(&c);
 }
 

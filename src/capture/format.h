@@ -103,7 +103,8 @@ enum fah_record_type {
 	 * among them), the most it had held so far: a block of memory, one of those that HEAP's
 	 * interval picks */
 	FAH_REC_ALLOC = 21,
-	/* process, time ns, number of the block, held, most as in ALLOC: it was given back */
+	/* process, time ns, number of the block, held, most as in ALLOC: it was given back; 1: by
+	 * the interpreter's own end, when the program had ended (may be absent: 0) */
 	FAH_REC_FREE = 22,
 	/* process, time ns, mean bytes between blocks that are recorded (0: all are), bytes that
 	 * the process held when the program began, bytes of Python's blocks and of others that it

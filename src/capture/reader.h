@@ -164,6 +164,7 @@ struct fah_rec_alloc {
 };
 struct fah_rec_free {
 	uint32_t process;
+	uint32_t ending; /* 1: by the interpreter's own end */
 	uint64_t time_ns, block, held, most;
 };
 /* All memory of a process, counted block by block. */

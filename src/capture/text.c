@@ -364,8 +364,8 @@ static int print_free(struct fah_text *t, const struct fah_record *rec, struct f
 	if (err == 0)
 		fah_strbuf_addf(out,
 				" process=%u time=%" PRIu64 " block=%" PRIu64 " held=%" PRIu64
-				" most=%" PRIu64,
-				f.process, f.time_ns, f.block, f.held, f.most);
+				" most=%" PRIu64 " ending=%u",
+				f.process, f.time_ns, f.block, f.held, f.most, f.ending);
 	return err;
 }
 

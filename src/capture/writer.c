@@ -655,6 +655,7 @@ void fah_writer_free_block(struct fah_writer *w, const struct fah_rec_free *f)
 	put_number(&sb, f->block);
 	put_number(&sb, f->held);
 	put_number(&sb, f->most);
+	put_number(&sb, f->ending);
 	send(w, FAH_REC_FREE, &sb);
 }
 

@@ -499,6 +499,7 @@ static void take_free(struct fah_drain *d, struct fah_collected *p, struct fah_c
 	f.block = fah_get_varint(cur);
 	f.held = fah_get_varint(cur);
 	f.most = fah_get_varint(cur);
+	f.ending = (uint32_t)fah_get_varint(cur);
 	if (!cur->bad && write)
 		fah_writer_free_block(d->w, &f);
 }

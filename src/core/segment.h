@@ -238,7 +238,8 @@ enum fah_seg_record {
 	 * enum fah_memory, bytes asked for, bytes that the process holds (this block among them),
 	 * the most it held so far; then as in SAMPLE from the flags on */
 	FAH_SEG_ALLOC = 14,
-	/* time as in SAMPLE, number of the block; held, most as in ALLOC: it is given back */
+	/* time as in SAMPLE, number of the block; held, most as in ALLOC: it is given back; 1: by
+	 * the interpreter's own end */
 	FAH_SEG_FREE = 15,
 	/* time as in SAMPLE, then as in the capture's HEAP from the interval on */
 	FAH_SEG_HEAP = 16,

@@ -175,7 +175,8 @@ static void golden_heap(struct fah_writer *w, uint32_t process, uint32_t thread,
 							.time_ns = 53000000,
 							.block = 1,
 							.held = 16142399,
-							.most = 121000000});
+							.most = 121000000,
+							.ending = 1});
 	fah_writer_heap(w, &(struct fah_rec_heap){.process = process,
 						  .time_ns = 54000000,
 						  .interval = 10485767,

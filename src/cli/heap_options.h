@@ -1,0 +1,32 @@
+/* heap_options.h - --memory and --precision of the commands that start a program. */
+#ifndef FAH_CLI_HEAP_OPTIONS_H
+#define FAH_CLI_HEAP_OPTIONS_H
+
+#include "cli/cli.h"
+
+#include <stdint.h>
+
+#define FAH_MEMORY_OPTION(id, letter) \
+	{ \
+		id, "memory", letter, NULL, \
+			"memory too: what each line holds, and held at the peak" \
+	}
+#define FAH_PRECISION_OPTION(id, letter) \
+	{ \
+		id, "precision", letter, "N", \
+			"record one block in about 10 MB / 2^N of memory, N from -10 to 10 " \
+			"(default: one in 512 kB)" \
+	}
+
+struct fah_heap_options {
+	bool memory, precise;
+	int precision;
+};
+
+/* 0, or an exit status after saying why not. */
+int fah_heap_take_precision(struct fah_heap_options *o, const char *command, const char *value);
+/* Mean bytes from one recorded block to the next; 0: memory was not asked for, which is said where
+ * a precision was. */
+uint64_t fah_heap_interval(const struct fah_heap_options *o, const char *command);
+
+#endif
