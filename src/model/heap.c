@@ -141,6 +141,8 @@ static void take_event(struct charger *c, const struct fah_heap_event *e)
 			take_free(c, &h->blocks[h->survivors[of->first_survivor + i]], e->time_ns);
 		break;
 	case FAH_HEAP_STATE:
+	case FAH_HEAP_ENDING:
+	case FAH_HEAP_NONE:
 		break;
 	}
 }

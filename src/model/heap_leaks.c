@@ -201,14 +201,12 @@ static double likelihood(const struct fah_heap_records *h, const uint32_t *block
 	return (stayed + 1) / (old + 2);
 }
 
-static int judge(const struct fah_profile *p, const struct groups *g, const struct group *group,
-		 double least, struct fah_heap_leak *ret)
+static int judge(const struct fah_heap_records *h, const struct groups *g,
+		 const struct group *group, double least, struct fah_heap_leak *ret)
 {
-	const struct fah_heap_records *h = p->heap_records;
 	const struct fah_heap_of *of = &h->processes[group->process];
 	const uint32_t *blocks = g->list + group->first;
-	uint64_t end = p->processes[group->process].end_ns;
-	struct window w = {h->blocks[blocks[0]].born_ns, end > of->last_ns ? end : of->last_ns};
+	struct window w = {h->blocks[blocks[0]].born_ns, of->end_ns};
 	double kept[SLICES + 1], chance, seconds = (double)(w.to_ns - w.from_ns) * 1e-9;
 	int err;
 
@@ -234,6 +232,7 @@ int fah_heap_leaks(const struct fah_profile *p, const uint32_t *line_of, double 
 	int err = make_groups(p->heap_records, line_of, &g);
 
 	for (size_t i = 0; err == 0 && i < g.n; i++)
-		err = judge(p, &g, &g.all[i], least, &ret[g.all[i].line]);
+		if (g.all[i].n)
+			err = judge(p->heap_records, &g, &g.all[i], least, &ret[g.all[i].line]);
 	return err;
 }

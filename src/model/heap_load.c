@@ -59,8 +59,9 @@ static int add_free(const struct fah_profile *p, struct fah_heap_records *h,
 		return err;
 	if (f.process - 1 >= p->n_processes)
 		return FAH_ERR_DAMAGED;
-	return add_event(h, &(struct fah_heap_event){f.time_ns, f.held, f.most, f.block,
-						     f.process - 1, FAH_HEAP_FREE});
+	return add_event(h,
+			 &(struct fah_heap_event){f.time_ns, f.held, f.most, f.block, f.process - 1,
+						  f.ending ? FAH_HEAP_ENDING : FAH_HEAP_FREE});
 }
 
 static int add_state(const struct fah_profile *p, struct fah_heap_records *h,

@@ -152,6 +152,32 @@ static void numbers_release(struct numbers *n)
 	fah_map_release(&n->others);
 }
 
+/* Each process up to the end of its program; blocks of later never were. */
+static void cut_endings(struct fah_heap_records *h)
+{
+	for (size_t i = 0; i < h->n_events; i++) {
+		struct fah_heap_event *e = &h->events[i];
+		struct fah_heap_of *of = &h->processes[e->process];
+
+		if (e->kind == FAH_HEAP_ENDING && e->time_ns < of->ended_ns)
+			of->ended_ns = e->time_ns;
+	}
+	for (size_t i = 0; i < h->n_events; i++) {
+		struct fah_heap_event *e = &h->events[i];
+		struct fah_heap_of *of = &h->processes[e->process];
+
+		if (e->time_ns < of->ended_ns)
+			continue;
+		if (e->kind == FAH_HEAP_ALLOC)
+			h->blocks[e->what].died_ns = h->blocks[e->what].born_ns;
+		if (e->kind == FAH_HEAP_STATE) {
+			of->lost = h->states[e->what].lost;
+			of->copied = h->states[e->what].copied;
+		}
+		e->kind = FAH_HEAP_NONE;
+	}
+}
+
 /* Frees of blocks that nobody recorded, and second ones, become states: what was held still says
  * something. */
 static int end_blocks(const struct fah_profile *p, struct fah_heap_records *h)
@@ -201,6 +227,8 @@ static void take_event(struct fah_heap_records *h, struct fah_heap_event *e)
 {
 	struct fah_heap_of *of = &h->processes[e->process];
 
+	if (e->kind == FAH_HEAP_NONE)
+		return;
 	if (!of->seen)
 		of->first_ns = e->time_ns;
 	of->seen = true;
@@ -217,15 +245,24 @@ static void take_event(struct fah_heap_records *h, struct fah_heap_event *e)
 
 		of->interval = s->interval;
 		of->before = s->before;
-		of->lost = s->lost;
-		of->copied = s->copied;
+		of->lost = s->lost > of->lost ? s->lost : of->lost;
+		of->copied = s->copied > of->copied ? s->copied : of->copied;
 	} else if (e->kind == FAH_HEAP_ALLOC) {
 		h->blocks[e->what].weight = fah_heap_weight(h->blocks[e->what].bytes, of->interval);
 		of->blocks++;
 	}
 }
 
-/* The end of each process, behind all of its records. */
+/* That of its program where it is known, else its own; behind all of its records. 0: not known. */
+static uint64_t end_of(const struct fah_profile *p, const struct fah_heap_records *h, uint32_t i)
+{
+	const struct fah_heap_of *of = &h->processes[i];
+	uint64_t end = of->ended_ns == UINT64_MAX ? p->processes[i].end_ns : of->ended_ns;
+
+	return end && end < of->last_ns ? of->last_ns : end;
+}
+
+/* The end of each process, as an event. */
 static int add_ends(const struct fah_profile *p, struct fah_heap_records *h)
 {
 	h->from_ns = UINT64_MAX;
@@ -236,25 +273,23 @@ static int add_ends(const struct fah_profile *p, struct fah_heap_records *h)
 			h->from_ns = of->first_ns;
 		if (of->seen && of->last_ns > h->to_ns)
 			h->to_ns = of->last_ns;
-		if (of->seen && p->processes[i].end_ns > h->to_ns)
-			h->to_ns = p->processes[i].end_ns;
+		if (of->seen && end_of(p, h, i) > h->to_ns)
+			h->to_ns = end_of(p, h, i);
 	}
 	if (h->from_ns == UINT64_MAX)
 		h->from_ns = h->to_ns;
 	for (uint32_t i = 0; i < p->n_processes; i++) {
-		const struct fah_heap_of *of = &h->processes[i];
-		uint64_t end = p->processes[i].end_ns;
+		struct fah_heap_of *of = &h->processes[i];
 
 		if (!of->seen)
 			continue;
-		if (!end)
-			end = h->to_ns;
-		if (end < of->last_ns)
-			end = of->last_ns;
+		of->end_ns = end_of(p, h, i);
+		if (!of->end_ns)
+			of->end_ns = h->to_ns;
 		if (!fah_room(&h->events, h->n_events, &h->cap_events, sizeof(*h->events)))
 			return FAH_ERR_NOMEM;
 		h->events[h->n_events++] =
-			(struct fah_heap_event){end, 0, UINT64_MAX, 0, i, FAH_HEAP_END};
+			(struct fah_heap_event){of->end_ns, 0, UINT64_MAX, 0, i, FAH_HEAP_END};
 	}
 	return sort_events(h);
 }
@@ -291,9 +326,12 @@ static int order(const struct fah_profile *p, struct fah_heap_records *h)
 	if (!h->processes)
 		return FAH_ERR_NOMEM;
 	for (size_t i = 0; i < p->n_processes; i++)
-		h->processes[i].forked = p->processes[i].forked;
+		h->processes[i] = (struct fah_heap_of){.forked = p->processes[i].forked,
+						       .ended_ns = UINT64_MAX};
 	complete_blocks(p, h);
 	err = sort_events(h);
+	if (err == 0)
+		cut_endings(h);
 	if (err == 0)
 		err = end_blocks(p, h);
 	if (err < 0)

@@ -1,6 +1,7 @@
 /*
  * heap_records.h - the blocks of memory of a capture, and what happened to them in the order of
- * time; for the files of this folder only.
+ * time; for the files of this folder only. What the interpreter frees when the program has ended is
+ * left out: nobody lost it, and nobody gave it back.
  *
  * heap_load.c fills them as they stand in the file, where only each thread alone is in order;
  * heap_order.c puts them in order once and gives each block its end and its weight. Processes are
@@ -23,9 +24,11 @@ struct fah_heap_block {
 enum fah_heap_event_kind {
 	/* what: the block. One that died when it was born has no other event. */
 	FAH_HEAP_ALLOC = 0,
-	FAH_HEAP_FREE = 1,  /* what: the block; at first the number that its process gave it */
-	FAH_HEAP_STATE = 2, /* what: the state */
-	FAH_HEAP_END = 3,   /* of the process: no record, made from its end */
+	FAH_HEAP_FREE = 1,   /* what: the block; at first the number that its process gave it */
+	FAH_HEAP_STATE = 2,  /* what: the state */
+	FAH_HEAP_END = 3,    /* of the process: no record, made from its end */
+	FAH_HEAP_ENDING = 4, /* a FREE by the interpreter's own end: the program had ended */
+	FAH_HEAP_NONE = 5,   /* of which nothing is to be known: it came behind that */
 };
 
 struct fah_heap_event {
@@ -42,6 +45,8 @@ struct fah_heap_of {
 	uint64_t before;
 	uint64_t held, most; /* at its last record */
 	uint64_t first_ns, last_ns;
+	uint64_t ended_ns; /* when the program ended, by the first ENDING; else UINT64_MAX */
+	uint64_t end_ns;   /* that, or of the process, or of all records */
 	uint64_t lost, copied, blocks;
 	uint64_t first_survivor, n_survivors; /* in survivors[] */
 };

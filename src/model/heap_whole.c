@@ -86,6 +86,8 @@ int fah_heap_whole(const struct fah_profile *p, const struct fah_heap_clock *c,
 	for (size_t i = 0; i < h->n_events; i++) {
 		const struct fah_heap_event *e = &h->events[i];
 
+		if (e->kind == FAH_HEAP_NONE)
+			continue;
 		take(ret, c, &s, &h->processes[e->process], e, i);
 		if (e->kind != FAH_HEAP_END)
 			ret->end = s.total;

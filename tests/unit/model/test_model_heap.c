@@ -257,6 +257,40 @@ static void forked_child(void **state)
 	fah_profile_free(p);
 }
 
+/* What the interpreter frees at its own end was live at the program's; what happens meanwhile is
+ * not the program's any more. */
+static void ending(void **state)
+{
+	const struct fah_heap *heap;
+	struct fah_profile *p;
+	struct build b;
+	struct memory m = memory_new(&b, 1000, 0);
+	struct code c = write_code(&b);
+	struct fah_rec_free last;
+
+	(void)state;
+	memory_alloc(&m, 10, c.work_12, 1009);
+	memory_alloc(&m, 20, c.work_13, 2003);
+	memory_free(&m, 30, 2, 2003);
+	last = (struct fah_rec_free){m.process, 1, MS(50), 1, 1000, m.most};
+	fah_writer_free_block(b.w, &last);
+	memory_alloc(&m, 60, c.work_13, 100003);
+	memory_free(&m, 70, 3, 100003);
+	m.held = 10;
+	memory_end(&m, 100);
+	p = build_load(&b, 100, 10);
+	heap = heap_of(p);
+	same(heap->max, 1000 + 1009 + 2003);
+	same(heap->end, 1000 + 1009);
+	near(heap->recorded_s, 0.05, 1e-9);
+	same(heap_line(heap, 12)->cost.live, 1009);
+	near(heap_line(heap, 12)->cost.average, 1009 * 0.8, 1e-6);
+	same(heap_line(heap, 13)->cost.allocated, 2003);
+	same(heap_line(heap, 13)->cost.live, 0);
+	same(heap->timeline[59], 2009);
+	fah_profile_free(p);
+}
+
 /* Killed: no state at the end, no end at all. What was held last is live. */
 static void cut(void **state)
 {
@@ -491,7 +525,7 @@ static void rss(void **state)
 }
 
 /* Numbers that no agent writes: nothing is believed that contradicts itself, nothing crashes. */
-static void nonsense(void **state)
+static void try_nonsense(bool endings)
 {
 	static const uint64_t odd[] = {0, 1, 77, 1u << 31, UINT64_MAX - 1, UINT64_MAX};
 	const struct fah_heap *heap;
@@ -500,7 +534,6 @@ static void nonsense(void **state)
 	struct memory m = memory_new(&b, 0, 3);
 	struct code c = write_code(&b);
 
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		uint64_t v[6];
 
@@ -511,8 +544,9 @@ static void nonsense(void **state)
 								      (uint32_t)v[5], v[0], v[1],
 								      v[2], v[3], v[4]});
 		else if (i % 3 == 1)
-			fah_writer_free_block(
-				b.w, &(struct fah_rec_free){m.process, v[0], v[1], v[2], v[3]});
+			fah_writer_free_block(b.w, &(struct fah_rec_free){m.process,
+									  endings && v[4] == 77,
+									  v[0], v[1], v[2], v[3]});
 		else
 			fah_writer_heap(b.w, &(struct fah_rec_heap){m.process, v[0], v[1], v[2],
 								    v[3], v[4], v[5], v[1], v[2]});
@@ -524,6 +558,13 @@ static void nonsense(void **state)
 		for (size_t k = 0; k < heap->files[i].n_lines; k++)
 			assert_true(heap->files[i].lines[k].cost.average >= 0);
 	fah_profile_free(p);
+}
+
+static void nonsense(void **state)
+{
+	(void)state;
+	try_nonsense(false);
+	try_nonsense(true);
 }
 
 static void nothing(void **state)
@@ -550,7 +591,7 @@ int main(void)
 		cmocka_unit_test(unbiased),	cmocka_unit_test(scopes),
 		cmocka_unit_test(growth),	cmocka_unit_test(heights),
 		cmocka_unit_test(rss),		cmocka_unit_test(nonsense),
-		cmocka_unit_test(nothing),
+		cmocka_unit_test(nothing),	cmocka_unit_test(ending),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -251,6 +251,13 @@ static void generations(struct scene *s, int i, double at)
 			put_oldest(s, at + 1);
 }
 
+/* Grows in its first and its last quarter. */
+static void two_phases(struct scene *s, int i, double at)
+{
+	if (i < STEPS / 4 || i > STEPS * 3 / 4)
+		get(s, at, 80000);
+}
+
 static struct fah_heap_leak judged(shape *f, uint64_t interval, uint64_t seed)
 {
 	static struct scene s;
@@ -319,6 +326,7 @@ static const struct named innocent[] = {
 	{N(requests), 0},
 	{N(result_in_the_end), 0},
 	{N(generations), 0},
+	{N(two_phases), 0},
 };
 
 #define SEEDS 20
