@@ -421,13 +421,18 @@ static int charge(struct charger *c, const struct fah_scope *scope)
 	return err < 0 ? err : collect_files(c);
 }
 
+bool fah_profile_has_heap(const struct fah_profile *p)
+{
+	return p->heap_records && p->heap_records->n_events;
+}
+
 int fah_profile_heap(struct fah_profile *p, const struct fah_scope *scope,
 		     const struct fah_heap **ret)
 {
 	struct charger c = {.p = p};
 	int err;
 
-	if (!p->heap_records || !p->heap_records->n_events) {
+	if (!fah_profile_has_heap(p)) {
 		*ret = NULL;
 		return 0;
 	}

@@ -106,6 +106,21 @@ struct fah_heap {
 int fah_profile_heap(struct fah_profile *p, const struct fah_scope *scope,
 		     const struct fah_heap **ret);
 
+/* Which blocks of memory a view of stacks shows (view.h). */
+enum fah_heap_view {
+	FAH_HEAP_VIEW_NONE = 0,	     /* time, not memory */
+	FAH_HEAP_VIEW_PEAK = 1,	     /* held when the run held the most */
+	FAH_HEAP_VIEW_LIVE = 2,	     /* held when their process ended */
+	FAH_HEAP_VIEW_TEMPORARY = 3, /* see struct fah_heap_cost */
+	FAH_HEAP_VIEW_TOTAL = 4,     /* all that were asked for */
+};
+
+/* "held at the run's peak" and so on. */
+const char *fah_heap_view_words(enum fah_heap_view view);
+
+/* Does the capture say anything of memory? */
+bool fah_profile_has_heap(const struct fah_profile *p);
+
 /* As a count; what no memory can be (of a damaged capture) is cut. */
 static inline uint64_t fah_heap_bytes(double bytes)
 {

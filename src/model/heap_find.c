@@ -83,3 +83,16 @@ void fah_heap_rss(const struct fah_profile *p, const struct fah_heap *heap,
 	ret->touched_less = ret->heap > ret->rss;
 	ret->difference = ret->touched_less ? ret->heap - ret->rss : ret->rss - ret->heap;
 }
+
+const char *fah_heap_view_words(enum fah_heap_view view)
+{
+	static const char *const words[] = {
+		[FAH_HEAP_VIEW_NONE] = "",
+		[FAH_HEAP_VIEW_PEAK] = "held at the run's peak",
+		[FAH_HEAP_VIEW_LIVE] = "live at exit",
+		[FAH_HEAP_VIEW_TEMPORARY] = "of temporary memory, asked for in all",
+		[FAH_HEAP_VIEW_TOTAL] = "of memory, asked for in all",
+	};
+
+	return words[view];
+}
