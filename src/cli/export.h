@@ -42,8 +42,7 @@ enum {
 /* Of commands that read a capture: see fah_view_memory. */
 #define FAH_MEMORY_VIEW \
 	{FAH_OPT_MEMORY, "memory", "m", "[=peak|live|temporary|total]", \
-	 "memory instead of time: held at the run's peak (default), live at exit, given back at " \
-	 "once, or all that was asked for"}
+	 "bytes, not time: at the peak (default), live at exit, ..."}
 /* clang-format on */
 
 /* How a view begins, before options: frames by line. */

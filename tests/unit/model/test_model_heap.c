@@ -4,6 +4,8 @@
  */
 #include "build_heap.h"
 
+#include "model/calltree.h"
+
 static void near(double a, double b, double tolerance)
 {
 	if (!(fabs(a - b) <= tolerance))
@@ -524,6 +526,77 @@ static void rss(void **state)
 	fah_profile_free(p);
 }
 
+static double shown(struct fah_profile *p, enum fah_heap_view memory, const char *name)
+{
+	struct fah_view view = {.memory = memory, .idle = true, .gil = true};
+	struct fah_stacks *stacks;
+	struct fah_calltree *tree;
+	double bytes = 0;
+
+	assert_int_equal(fah_stacks_new(p, &view, &stacks), 0);
+	assert_int_equal(fah_calltree_new(stacks, false, &tree), 0);
+	assert_int_equal(tree->memory, memory);
+	for (uint32_t i = 0; i < tree->n; i++)
+		if (!strcmp(fah_call_name(tree, &tree->calls[i]), name))
+			bytes += fah_times_sum(&tree->calls[i].total);
+	same(fah_times_sum(&tree->calls[0].total), tree->whole_s);
+	fah_calltree_free(tree);
+	fah_stacks_free(stacks);
+	return bytes;
+}
+
+/* Stacks by memory: the same figures as of lines. */
+static void stacks(void **state)
+{
+	static const struct {
+		enum fah_heap_view view;
+		double all, work, other;
+	} truth[] = {{FAH_HEAP_VIEW_PEAK, 7013, 7013, 4001},
+		     {FAH_HEAP_VIEW_LIVE, 4001, 4001, 4001},
+		     {FAH_HEAP_VIEW_TEMPORARY, 13, 13, 0},
+		     {FAH_HEAP_VIEW_TOTAL, 7026, 7026, 4001}};
+	struct fah_reader *reader;
+	struct fah_profile *p;
+	struct build b;
+	struct memory m = memory_new(&b, 5000, 0);
+	struct code c = write_code(&b);
+
+	(void)state;
+	memory_alloc(&m, 100, c.work_12, 1009);
+	memory_alloc(&m, 200, c.work_13, 2003);
+	memory_alloc(&m, 300, c.other_22, 4001);
+	memory_free(&m, 400, 1, 1009);
+	memory_free(&m, 500, 2, 2003);
+	memory_alloc(&m, 600, c.work_13, 13);
+	memory_free(&m, 605, 4, 13);
+	memory_end(&m, 1000);
+	p = build_load_moments(&b, 1000, 10, &reader);
+	for (size_t i = 0; i < sizeof(truth) / sizeof(*truth); i++) {
+		same(shown(p, truth[i].view, "all"), truth[i].all);
+		same(shown(p, truth[i].view, "<module>"), truth[i].all);
+		same(shown(p, truth[i].view, "work"), truth[i].work);
+		same(shown(p, truth[i].view, "other"), truth[i].other);
+	}
+	fah_profile_free(p);
+	fah_reader_free(reader);
+}
+
+/* A view of memory of a capture without any has nothing, and is no error. */
+static void no_stacks(void **state)
+{
+	struct fah_reader *reader;
+	struct fah_profile *p;
+	struct build b;
+
+	(void)state;
+	build_begin(&b);
+	build_thread(&b, build_process(&b, 10, 0), 10, 0);
+	p = build_load_moments(&b, 10, 10, &reader);
+	same(shown(p, FAH_HEAP_VIEW_PEAK, "all"), 0);
+	fah_profile_free(p);
+	fah_reader_free(reader);
+}
+
 /* Numbers that no agent writes: nothing is believed that contradicts itself, nothing crashes. */
 static void try_nonsense(bool endings)
 {
@@ -592,6 +665,7 @@ int main(void)
 		cmocka_unit_test(growth),	cmocka_unit_test(heights),
 		cmocka_unit_test(rss),		cmocka_unit_test(nonsense),
 		cmocka_unit_test(nothing),	cmocka_unit_test(ending),
+		cmocka_unit_test(stacks),	cmocka_unit_test(no_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
