@@ -44,20 +44,25 @@ static int64_t held_now(int64_t *ret_python)
 	return all;
 }
 
+/* The most so far, which never falls. */
+static int64_t most_with(int64_t now)
+{
+	int64_t seen = atomic_load(&most);
+
+	while (now > seen && !atomic_compare_exchange_weak(&most, &seen, now))
+		;
+	return now > seen ? now : seen;
+}
+
 static void join_sums(struct fah_heap_thread *h)
 {
-	int64_t now, seen;
-
 	for (int i = 0; i < 2; i++) {
 		int64_t delta = h->delta[i];
 
 		h->delta[i] -= delta; /* a handler of the program's may allocate in between */
 		atomic_fetch_add(&sums[i], delta);
 	}
-	now = held_now(NULL);
-	seen = atomic_load(&most);
-	while (now > seen && !atomic_compare_exchange_weak(&most, &seen, now))
-		;
+	most_with(held_now(NULL));
 }
 
 static inline void add(struct fah_heap_thread *h, uint32_t kind, int64_t bytes)
@@ -88,13 +93,13 @@ static int64_t draw(void)
 
 static uint8_t *put_sums(uint8_t *p)
 {
-	int64_t now, peak;
+	int64_t now;
 
 	join_sums(&fah_heap_thread);
 	now = held_now(NULL);
-	peak = atomic_load(&most);
-	p = fah_put_varint(p, now > 0 ? (uint64_t)now : 0);
-	return fah_put_varint(p, (uint64_t)(peak > now ? peak : now > 0 ? now : 0));
+	now = now > 0 ? now : 0;
+	p = fah_put_varint(p, (uint64_t)now);
+	return fah_put_varint(p, (uint64_t)most_with(now));
 }
 
 static uint8_t *put_time(struct fah_thread_state *t, uint8_t *p)
@@ -225,10 +230,10 @@ static __attribute__((noinline)) void record(void *block, uint64_t bytes, uint32
 		fah_arch_call_on(a.t->stack + sizeof(a.t->stack), write_alloc, &a);
 		write_end(a.t, &mask);
 	}
-	if (a.written)
-		*entry |= FAH_SHADOW_RECORDED;
-	else
+	if (!a.written)
 		atomic_fetch_add(&n_lost, 1);
+	else if (entry)
+		*entry |= FAH_SHADOW_RECORDED;
 }
 
 static __attribute__((noinline)) void picked(struct fah_heap_thread *h, void *block, uint64_t bytes,
@@ -269,7 +274,7 @@ static __attribute__((noinline)) void write_free(const void *block)
 	uint8_t *p;
 
 	if (!number)
-		return; /* recorded before a fork */
+		return; /* recorded before a fork, or never */
 	t = write_begin(&mask);
 	p = t ? fah_record_begin(t, NUMBERS_MAX) : NULL;
 	if (p) {
@@ -331,16 +336,32 @@ void fah_heap_not_moved(struct fah_heap_moved was, void *block)
 		*entry |= FAH_SHADOW_RECORDED;
 }
 
+void fah_heap_mapped(void *at, uint64_t bytes)
+{
+	struct fah_heap_thread *h = &fah_heap_thread;
+
+	add(h, FAH_MEMORY_MAPPED, (int64_t)bytes);
+	h->left -= (int64_t)bytes;
+	if (h->left < 0)
+		picked(h, at, bytes, FAH_MEMORY_MAPPED, NULL);
+}
+
+void fah_heap_unmapped(uint64_t bytes, void *gone)
+{
+	add(&fah_heap_thread, FAH_MEMORY_MAPPED, -(int64_t)bytes);
+	if (gone)
+		write_free(gone);
+}
+
 static void write_heap(struct fah_thread_state *t)
 {
 	uint8_t *p = fah_record_begin(t, NUMBERS_MAX);
-	int64_t python, all, own[2] = {fah_heap_thread.delta[0], fah_heap_thread.delta[1]}, peak;
+	int64_t python, all, own[2] = {fah_heap_thread.delta[0], fah_heap_thread.delta[1]};
 
 	if (!p)
 		return;
 	all = held_now(&python) + own[0] + own[1];
 	python += own[0];
-	peak = atomic_load(&most);
 	python = python > 0 ? python : 0;
 	all = all > python ? all : python;
 	p = put_time(t, p);
@@ -348,7 +369,7 @@ static void write_heap(struct fah_thread_state *t)
 	p = fah_put_varint(p, before > 0 ? (uint64_t)before : 0);
 	p = fah_put_varint(p, (uint64_t)python);
 	p = fah_put_varint(p, (uint64_t)(all - python));
-	p = fah_put_varint(p, (uint64_t)(peak > all ? peak : all));
+	p = fah_put_varint(p, (uint64_t)most_with(all));
 	p = fah_put_varint(p, atomic_load(&n_lost));
 	p = fah_put_varint(p, 0); /* copied: not counted yet */
 	fah_record_commit(t, FAH_SEG_HEAP, p);
@@ -431,6 +452,7 @@ void fah_heap_forked(void)
 {
 	if (!atomic_load(&recording))
 		return;
+	fah_heap_maps_forked();
 	fah_heap_table_forget();
 	begin_anew(); /* what it has of its parent's is what it began with */
 }

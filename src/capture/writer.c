@@ -633,6 +633,7 @@ void fah_writer_alloc(struct fah_writer *w, const struct fah_rec_alloc *a)
 
 	if (!a->thread || a->thread > w->n_threads || a->node > w->n_nodes)
 		return;
+	send_nodes(w); /* this one's among them */
 	put_number(&sb, a->thread);
 	put_number(&sb, a->time_ns);
 	put_number(&sb, a->block);
