@@ -377,7 +377,6 @@ static int collect_whole(struct charger *c)
 	out->end = w->end;
 	out->average = average_of(c, &w->all);
 	out->recorded_s = (double)(c->clock.to_ns - c->clock.from_ns) * 1e-9;
-	out->temporary_s = (double)c->clock.temporary_ns * 1e-9;
 	out->growth_rate = fah_heap_slope(timeline, out->recorded_s);
 	out->growth = share_of(out->growth_rate * out->recorded_s, out->max);
 	out->outside = cost_of(c, &c->accounts[OUTSIDE]);

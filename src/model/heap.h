@@ -25,7 +25,9 @@ struct fah_heap_cost {
 	double allocated, allocated_interval; /* asked for in all */
 	double activity;		      /* share of all that was asked for in the run */
 	double python;		/* share of allocated that the interpreter's allocators asked for */
-	double temporary;	/* of allocated: given back within temporary_s */
+	double temporary;	/* of allocated: given back before the process had asked for as much
+				   again, and 1 % of all that it asks for; and within a tenth of the time
+				   recorded */
 	uint64_t blocks;	/* recorded */
 	const double *timeline; /* FAH_HEAP_BUCKETS: the most held in each part */
 };
@@ -86,8 +88,7 @@ struct fah_heap {
 	double allocated;
 	double unassigned; /* max less before and all at_peak: chance of the sampling; may be < 0 */
 	double recorded_s; /* the time that memory was recorded */
-	double temporary_s;    /* see struct fah_heap_cost */
-	uint64_t interval;     /* the largest of the processes' */
+	uint64_t interval; /* the largest of the processes' */
 	double may_be_missing; /* bytes: who held less has at least 5 % chance not to be here */
 	uint64_t blocks, lost;
 	const struct fah_heap_process *processes;

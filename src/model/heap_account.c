@@ -2,16 +2,10 @@
  * whole numbers in doubles are, up to 2^53. */
 #include "model/heap_account.h"
 
-#define TEMPORARY_SHARE 100	/* of the time recorded, one part in so many, ... */
-#define TEMPORARY_NS 100000000u /* ... and so long at most */
-
 void fah_heap_clock_init(struct fah_heap_clock *c, const struct fah_heap_records *h)
 {
 	c->from_ns = h->from_ns;
 	c->to_ns = h->to_ns;
-	c->temporary_ns = (h->to_ns - h->from_ns) / TEMPORARY_SHARE;
-	if (c->temporary_ns > TEMPORARY_NS)
-		c->temporary_ns = TEMPORARY_NS;
 }
 
 static int bucket_of(const struct fah_heap_clock *c, uint64_t time_ns)
@@ -24,6 +18,14 @@ static int bucket_of(const struct fah_heap_clock *c, uint64_t time_ns)
 	return at >= span * FAH_HEAP_BUCKETS ? FAH_HEAP_BUCKETS - 1 : (int)(at / span);
 }
 
+/* A time at which the next bucket has not begun, close to where it does. */
+static uint64_t bucket_until(const struct fah_heap_clock *c, int bucket)
+{
+	double span = (double)(c->to_ns - c->from_ns);
+
+	return c->from_ns + (uint64_t)(span * (bucket + 0.999) / FAH_HEAP_BUCKETS);
+}
+
 static void settle(struct fah_heap_account *a, const struct fah_heap_clock *c, uint64_t time_ns)
 {
 	int bucket;
@@ -32,8 +34,11 @@ static void settle(struct fah_heap_account *a, const struct fah_heap_clock *c, u
 		return;
 	a->integral += a->held * (double)(time_ns - a->since_ns);
 	a->since_ns = time_ns;
+	if (time_ns < a->until_ns)
+		return;
 	for (bucket = bucket_of(c, time_ns); a->bucket < bucket;)
 		a->timeline[++a->bucket] = a->held;
+	a->until_ns = bucket_until(c, bucket);
 }
 
 /* held went up. */
@@ -64,7 +69,7 @@ void fah_heap_account_alloc(struct fah_heap_account *a, const struct fah_heap_cl
 	a->allocated_variance += fah_heap_variance(b);
 	if (b->kind == FAH_MEMORY_PYTHON)
 		a->python += b->weight;
-	if (b->died_ns != FAH_HEAP_LIVES && b->died_ns - b->born_ns <= c->temporary_ns)
+	if (b->is_temporary)
 		a->temporary += b->weight;
 	went_up(a, a->held);
 }

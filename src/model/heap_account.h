@@ -10,7 +10,7 @@
 
 /* The time recorded, divided into buckets. */
 struct fah_heap_clock {
-	uint64_t from_ns, to_ns, temporary_ns;
+	uint64_t from_ns, to_ns;
 };
 void fah_heap_clock_init(struct fah_heap_clock *c, const struct fah_heap_records *h);
 
@@ -20,7 +20,8 @@ struct fah_heap_account {
 	double peak, peak_variance, at_peak, at_peak_variance;
 	double integral; /* bytes times ns, up to since_ns */
 	uint64_t since_ns;
-	int bucket; /* of since_ns */
+	int bucket;	   /* of since_ns */
+	uint64_t until_ns; /* before this it stays the same */
 	double live, live_variance;
 	double allocated, allocated_variance, python, temporary;
 	uint64_t blocks;

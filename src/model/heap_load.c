@@ -44,7 +44,7 @@ static int add_alloc(const struct fah_profile *p, struct fah_heap_records *h,
 		.bytes = a.bytes,
 		.thread = a.thread - 1,
 		.node = a.node, /* checked when all are known */
-		.kind = a.kind,
+		.kind = (uint16_t)(a.kind < FAH_MEMORY_COUNT ? a.kind : FAH_MEMORY_COUNT),
 	};
 	return 0;
 }
@@ -105,5 +105,6 @@ void fah_heap_records_free(struct fah_heap_records *h)
 	free(h->processes);
 	free(h->survivors);
 	free(h->numbers);
+	free(h->meanwhile);
 	free(h);
 }

@@ -5,11 +5,6 @@
 #include "core/err.h"
 #include "model/heap_whole.h"
 
-static bool is_temporary(const struct fah_heap_block *b, const struct fah_heap_clock *c)
-{
-	return b->died_ns != FAH_HEAP_LIVES && b->died_ns - b->born_ns <= c->temporary_ns;
-}
-
 /* Those that are there when the run holds the most. */
 static void mark_peak(const struct fah_heap_records *h, const struct fah_heap_whole *w,
 		      bool *is_picked)
@@ -30,8 +25,7 @@ static void mark_peak(const struct fah_heap_records *h, const struct fah_heap_wh
 	}
 }
 
-static void mark(const struct fah_heap_records *h, const struct fah_heap_clock *c,
-		 enum fah_heap_view which, bool *is_picked)
+static void mark(const struct fah_heap_records *h, enum fah_heap_view which, bool *is_picked)
 {
 	for (size_t i = 0; i < h->n_events; i++) {
 		const struct fah_heap_block *b;
@@ -39,10 +33,10 @@ static void mark(const struct fah_heap_records *h, const struct fah_heap_clock *
 		if (h->events[i].kind != FAH_HEAP_ALLOC)
 			continue;
 		b = &h->blocks[h->events[i].what];
-		is_picked[h->events[i].what] =
-			which == FAH_HEAP_VIEW_LIVE	   ? b->died_ns == FAH_HEAP_LIVES
-			: which == FAH_HEAP_VIEW_TEMPORARY ? is_temporary(b, c)
-							   : true;
+		is_picked[h->events[i].what] = which == FAH_HEAP_VIEW_LIVE
+						       ? b->died_ns == FAH_HEAP_LIVES
+					       : which == FAH_HEAP_VIEW_TEMPORARY ? b->is_temporary
+										  : true;
 	}
 }
 
@@ -95,7 +89,7 @@ int fah_heap_pick(struct fah_profile *p, enum fah_heap_view which, struct fah_he
 			return err;
 		mark_peak(p->heap_records, &whole, is_picked);
 	} else {
-		mark(p->heap_records, &clock, which, is_picked);
+		mark(p->heap_records, which, is_picked);
 	}
 	return collect(p, is_picked, ret);
 }

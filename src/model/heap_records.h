@@ -18,7 +18,9 @@ struct fah_heap_block {
 	uint64_t born_ns, died_ns;
 	uint64_t bytes;
 	double weight; /* bytes of the heap that it stands for; see fah_heap_weight */
-	uint32_t thread, process, node, kind;
+	uint32_t thread, process, node;
+	uint16_t kind;	       /* enum fah_memory; FAH_MEMORY_COUNT: of a later version */
+	uint16_t is_temporary; /* see heap_order.c */
 };
 
 enum fah_heap_event_kind {
@@ -48,6 +50,7 @@ struct fah_heap_of {
 	uint64_t ended_ns; /* when the program ended, by the first ENDING; else UINT64_MAX */
 	uint64_t end_ns;   /* that, or of the process, or of all records */
 	uint64_t lost, copied, blocks;
+	double asked;			      /* for, bytes */
 	uint64_t first_survivor, n_survivors; /* in survivors[] */
 };
 
@@ -62,6 +65,8 @@ struct fah_heap_records {
 	struct fah_heap_of *processes; /* by process */
 	uint32_t *survivors; /* blocks that live at the end of their process, by process */
 	uint64_t *numbers;   /* of blocks, until frees have found theirs */
+	double *meanwhile;   /* by block: bytes that its process asked for while it lived; until it
+				died, those before it was born; while they are put in order */
 	size_t cap_numbers;
 	uint64_t from_ns, to_ns;
 };

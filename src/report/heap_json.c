@@ -109,7 +109,6 @@ void fah_heap_json(struct fah_json *j, const struct fah_profile *p, const struct
 	put_bytes(j, "copied_bytes", heap->copied);
 	fah_json_put_double(j, "unassigned_bytes", heap->unassigned);
 	fah_json_put_double(j, "recorded_s", heap->recorded_s);
-	fah_json_put_double(j, "temporary_s", heap->temporary_s);
 	fah_json_put_u64(j, "sampling_interval", heap->interval);
 	put_bytes(j, "may_be_missing_bytes", heap->may_be_missing);
 	fah_json_put_u64(j, "recorded_blocks", heap->blocks);

@@ -206,7 +206,10 @@ static void threads_in_order(void **state)
 	same(heap_line(heap, 12)->cost.peak, 1410);
 	same(heap_line(heap, 12)->cost.live, 1009);
 	same(heap_line(heap, 13)->cost.live, 7);
-	same(heap_line(heap, 13)->cost.temporary, 13); /* 10 ms is more than a part in 100 */
+	/* Block 3, and 6; while 2 lived others asked for 901, and its 2003 are more, but it lived
+	 * for 40 ms of 100. */
+	same(heap_line(heap, 13)->cost.temporary, 500 + 13);
+	same(heap_line(heap, 12)->cost.temporary, 401);
 	fah_profile_free(p);
 #undef ALLOC
 #undef FREE
