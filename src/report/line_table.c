@@ -85,8 +85,10 @@ static void put_above(struct fah_line_table *tb)
 			fah_strbuf_addf(&t->line, "%-*s%s", column_width(tb, i),
 					tb->columns[i]->above, t->g->vertical);
 		} else {
-			fah_text_repeat(t, t->g->over, column_width(tb, i) - 1);
-			fah_strbuf_addf(&t->line, " %s", t->g->vertical);
+			bool whole = tb->columns[i]->what == MEMORY_TIMELINE;
+
+			fah_text_repeat(t, t->g->over, column_width(tb, i) - !whole);
+			fah_strbuf_addf(&t->line, "%s%s", whole ? "" : " ", t->g->vertical);
 		}
 	}
 	fah_text_end(t);
