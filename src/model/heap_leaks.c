@@ -15,7 +15,8 @@
 #include "model/heap_records.h"
 
 #define SLICES 12
-#define SLICES_MIN 5	  /* in so many it must have grown, ... */
+#define SEPARATE 16
+#define TIMES_MIN 5	  /* so often it must have grown, ... */
 #define THIRD_SHARE 0.05  /* ... in each third by this share of all, ... */
 #define HALF_SHARE 0.2	  /* ... and in the later half by this */
 #define WINDOW_SHARE 0.25 /* of the time recorded: what is younger can't be told from results */
@@ -170,17 +171,33 @@ static int find_kept(const struct fah_heap_records *h, const uint32_t *blocks, s
 	return 0;
 }
 
+/* How often blocks came that stayed: times that are at least a part in SEPARATE from each other. A
+ * table is made at one such time, however many its blocks are. */
+static int separate_times(const struct fah_heap_records *h, const uint32_t *blocks, size_t n,
+			  const struct window *w)
+{
+	uint64_t part = (w->to_ns - w->from_ns) / SEPARATE, next = 0;
+	int times = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct fah_heap_block *b = &h->blocks[blocks[i]];
+
+		if (b->died_ns != FAH_HEAP_LIVES || b->born_ns < next)
+			continue;
+		times++;
+		next = b->born_ns + part;
+	}
+	return times;
+}
+
 static bool is_steady(const double kept[SLICES + 1])
 {
 	double all = kept[SLICES];
-	int grown = 0;
 
-	for (int i = 0; i < SLICES; i++)
-		grown += kept[i + 1] > kept[i];
 	for (int i = 0; i < 3; i++)
 		if (kept[(i + 1) * SLICES / 3] - kept[i * SLICES / 3] < THIRD_SHARE * all)
 			return false;
-	return grown >= SLICES_MIN && all - kept[SLICES / 2] >= HALF_SHARE * all;
+	return all - kept[SLICES / 2] >= HALF_SHARE * all;
 }
 
 /* Of the blocks of the first half that lived to the last quarter, those that live still. */
@@ -211,7 +228,7 @@ static int judge(const struct fah_heap_records *h, const struct groups *g,
 	int err;
 
 	chance = likelihood(h, blocks, group->n, &w);
-	if (chance < LIKELIHOOD_MIN ||
+	if (chance < LIKELIHOOD_MIN || separate_times(h, blocks, group->n, &w) < TIMES_MIN ||
 	    seconds < WINDOW_SHARE * 1e-9 * (double)(w.to_ns - of->first_ns))
 		return 0;
 	err = find_kept(h, blocks, group->n, &w, kept);
