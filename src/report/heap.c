@@ -143,8 +143,10 @@ static void say_rss(struct fah_text *t, const struct fah_profile *p, const struc
 	if (!r.rss)
 		return;
 	fah_strbuf_addf(&sb,
-			"Heap and RSS: the process held %s at most, and %s of memory were "
-			"resident at most, %s %s: ",
+			"Heap and RSS: %s held %s at most, and %s of memory were resident at most, "
+			"%s %s: ",
+			heap->n_processes > 1 ? "the process with the most in memory"
+					      : "the process",
 			fah_num_bytes(r.heap).s, fah_num_bytes(r.rss).s,
 			fah_num_bytes(r.difference).s, r.touched_less ? "less" : "more");
 	fah_strbuf_adds(

@@ -14,7 +14,7 @@ LOOP = """
 import time
 for i in range(%d):
     step(i)
-    time.sleep(0.002)
+    time.sleep(0.005)
 """ % STEPS
 
 LEAKING = {
