@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "core/err.h"
 #include "model/heap_account.h"
+#include "model/heap_kept.h"
 #include "model/heap_leaks.h"
 #include "model/heap_whole.h"
 #include "model/line_ids.h"
@@ -435,6 +436,9 @@ int fah_profile_heap(struct fah_profile *p, const struct fah_scope *scope,
 		*ret = NULL;
 		return 0;
 	}
+	*ret = fah_heap_kept_get(p, scope);
+	if (*ret)
+		return 0;
 	err = charge(&c, scope);
 	fah_targets_release(&c.targets);
 	fah_line_ids_release(&c.ids);
@@ -445,6 +449,7 @@ int fah_profile_heap(struct fah_profile *p, const struct fah_scope *scope,
 	free(c.leaks);
 	if (err < 0)
 		return err;
+	fah_heap_kept_put(p, scope, c.out);
 	*ret = c.out;
 	return 0;
 }

@@ -433,8 +433,12 @@ static void scopes(void **state)
 	memory_alloc(&m, 3, 0, 10007);
 	memory_end(&m, 10);
 	p = build_load(&b, 10, 10);
+	/* Kept, and not taken for the next. */
+	assert_string_equal(heap_of(p)->files[0].abspath, "/p/lib.py");
 	assert_int_equal(fah_profile_heap(p, &scope, &heap), 0);
+	assert_ptr_equal(heap_of(p), heap_of(p));
 	assert_int_equal(heap->n_files, 1);
+	assert_string_equal(heap->files[0].abspath, "/p/main.py");
 	same(heap_line(heap, 12)->cost.peak, 101);
 	same(heap->outside.peak, 1009);
 	same(heap->no_python.at_peak, 10007);
