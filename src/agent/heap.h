@@ -10,6 +10,7 @@
 #define FAH_AGENT_HEAP_H
 
 #include "agent/agent.h"
+#include "agent/heap_shadow.h"
 
 /* The calling thread's. */
 struct fah_heap_thread {
@@ -33,6 +34,36 @@ static inline bool fah_heap_counts(void)
 /* heap_sample.c. The block is there; before it is given back. kind: enum fah_memory. */
 void fah_heap_take(void *block, size_t bytes, uint32_t kind);
 void fah_heap_give(void *block, uint32_t kind);
+/* What is rare of both: see fah_heap_take_small. */
+void fah_heap_took(void *block, size_t bytes, uint16_t *entry);
+void fah_heap_join(void);
+
+#define FAH_HEAP_BATCH 4096 /* bytes that a thread holds back from the sums, either way */
+
+/*
+ * The same for the many small blocks of Python's, inline: entry is theirs and was 0, or is and was
+ * not.
+ */
+static inline void fah_heap_take_small(void *block, size_t bytes, uint16_t *entry)
+{
+	struct fah_heap_thread *h = &fah_heap_thread;
+
+	*entry = (uint16_t)(bytes + 1);
+	h->delta[0] += (int64_t)bytes;
+	h->left -= (int64_t)bytes;
+	if (__builtin_expect(h->left < 0 || h->delta[0] > FAH_HEAP_BATCH, 0))
+		fah_heap_took(block, bytes, entry);
+}
+
+static inline void fah_heap_give_small(uint16_t *entry)
+{
+	struct fah_heap_thread *h = &fah_heap_thread;
+
+	h->delta[0] -= *entry - 1;
+	*entry = 0;
+	if (__builtin_expect(h->delta[0] < -FAH_HEAP_BATCH, 0))
+		fah_heap_join();
+}
 /*
  * A block that is to become another, maybe elsewhere: fah_heap_move before it, then one of the two
  * others. What moves is not counted meanwhile, and another thread may get its place.
@@ -65,15 +96,6 @@ void fah_heap_tick(struct fah_thread_state *t); /* in a handler, after its sampl
 void fah_heap_thread_end(void);
 void fah_heap_forked(void); /* in a fork's child */
 void fah_heap_end(void);    /* what is counted; not in a handler */
-
-/* heap_shadow.c: what is known of each block, by its address; 2 bytes for each 16. */
-#define FAH_SHADOW_RECORDED 0x8000u
-/* Where the block's entry stands; NULL: none yet, and none to be had, or no block is there. */
-uint16_t *fah_shadow_at(const void *block, bool make);
-/* An entry is 0: not counted. */
-void fah_shadow_set(uint16_t *entry, uint64_t bytes);
-uint64_t fah_shadow_bytes(const uint16_t *entry);
-void fah_shadow_clear(uint16_t *entry);
 
 /* heap_table.c: the blocks that are recorded, by address. */
 bool fah_heap_table_put(const void *block, uint64_t number); /* false: no room */

@@ -29,7 +29,7 @@ static void *counted(void *block, size_t n)
 	const uint16_t *entry;
 
 	if (block && fah_heap_counts()) {
-		entry = fah_shadow_at(block, true);
+		entry = fah_shadow_make(block);
 		if (entry && !*entry)
 			fah_heap_take(block, n, FAH_MEMORY_NATIVE);
 	}

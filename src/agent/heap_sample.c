@@ -6,8 +6,8 @@
  * anew each time). So nothing in step with the program is missed, a block of s bytes stands for
  * s / (1 - exp(-s / interval)), and sums of those are right on average whatever the sizes are.
  *
- * What is held is added up by each thread for itself and joined when BATCH has come together, so
- * sums, and the most so far, are right to BATCH bytes a thread.
+ * What is held is added up by each thread for itself and joined when FAH_HEAP_BATCH has come
+ * together, so sums, and the most so far, are right to FAH_HEAP_BATCH bytes a thread.
  */
 #include "agent/heap.h"
 #include "agent/stack.h"
@@ -15,7 +15,6 @@
 
 #include <string.h>
 
-#define BATCH 4096
 #define TICK_NS 5000000u
 #define SETTINGS_MAX 64
 #define NUMBERS_MAX (8 * FAH_VARINT_MAX)
@@ -23,7 +22,7 @@
 FAH_HEAP_TLS struct fah_heap_thread fah_heap_thread;
 _Atomic bool fah_heap_on;
 
-static uint64_t interval; /* 0: nothing is recorded */
+static uint64_t interval; /* 0: every block is recorded */
 static _Atomic bool recording;
 static _Atomic int64_t sums[2]; /* held: Python's, others' */
 static _Atomic int64_t most;
@@ -70,7 +69,7 @@ static inline void add(struct fah_heap_thread *h, uint32_t kind, int64_t bytes)
 	int64_t *delta = &h->delta[kind != FAH_MEMORY_PYTHON];
 
 	*delta += bytes;
-	if (__builtin_expect((uint64_t)(*delta + BATCH) > 2 * BATCH, 0))
+	if (__builtin_expect((uint64_t)(*delta + FAH_HEAP_BATCH) > 2 * FAH_HEAP_BATCH, 0))
 		join_sums(h);
 }
 
@@ -243,6 +242,11 @@ static __attribute__((noinline)) void picked(struct fah_heap_thread *h, void *bl
 		h->left = 0;
 		return;
 	}
+	if (!interval) {
+		h->left = -1;
+		record(block, bytes, kind, entry);
+		return;
+	}
 	if (!h->begun) {
 		h->begun = true;
 		h->left = draw() - (int64_t)bytes;
@@ -256,7 +260,7 @@ static __attribute__((noinline)) void picked(struct fah_heap_thread *h, void *bl
 void fah_heap_take(void *block, size_t bytes, uint32_t kind)
 {
 	struct fah_heap_thread *h = &fah_heap_thread;
-	uint16_t *entry = fah_shadow_at(block, true);
+	uint16_t *entry = fah_shadow_make(block);
 
 	if (!entry)
 		return;
@@ -265,6 +269,21 @@ void fah_heap_take(void *block, size_t bytes, uint32_t kind)
 	h->left -= (int64_t)bytes;
 	if (__builtin_expect(h->left < 0, 0))
 		picked(h, block, bytes, kind, entry);
+}
+
+void fah_heap_took(void *block, size_t bytes, uint16_t *entry)
+{
+	struct fah_heap_thread *h = &fah_heap_thread;
+
+	if (h->delta[0] > FAH_HEAP_BATCH)
+		join_sums(h);
+	if (h->left < 0)
+		picked(h, block, bytes, FAH_MEMORY_PYTHON, entry);
+}
+
+void fah_heap_join(void)
+{
+	join_sums(&fah_heap_thread);
 }
 
 static __attribute__((noinline)) void write_free(const void *block)
@@ -292,14 +311,14 @@ static __attribute__((noinline)) void write_free(const void *block)
 
 struct fah_heap_moved fah_heap_move(void *block)
 {
-	uint16_t *entry = fah_shadow_at(block, false);
+	uint16_t *entry = (uintptr_t)block % FAH_SHADOW_GRANULE ? NULL : fah_shadow_find(block);
 	struct fah_heap_moved was = {.known = entry && *entry};
 
 	if (!was.known)
 		return was;
 	was.bytes = fah_shadow_bytes(entry);
 	was.recorded = *entry & FAH_SHADOW_RECORDED;
-	fah_shadow_clear(entry);
+	*entry = 0;
 	return was;
 }
 
@@ -327,7 +346,7 @@ void fah_heap_moved_to(struct fah_heap_moved was, void *from, void *block, size_
 
 void fah_heap_not_moved(struct fah_heap_moved was, void *block)
 {
-	uint16_t *entry = was.known ? fah_shadow_at(block, false) : NULL;
+	uint16_t *entry = was.known ? fah_shadow_find(block) : NULL;
 
 	if (!entry)
 		return;
@@ -387,7 +406,8 @@ void fah_heap_tick(struct fah_thread_state *t)
 		write_heap(t);
 }
 
-static uint64_t interval_asked(void)
+/* "interval <bytes>", 0: every block. False: memory was not asked for. */
+static bool read_settings(void)
 {
 	static const char word[] = "interval ";
 	char text[SETTINGS_MAX];
@@ -395,10 +415,11 @@ static uint64_t interval_asked(void)
 
 	if (fah_session_file("heap", text, sizeof(text)) < (long)sizeof(word) ||
 	    strncmp(text, word, sizeof(word) - 1))
-		return 0;
+		return false;
 	for (const char *s = text + sizeof(word) - 1; *s >= '0' && *s <= '9'; s++)
 		v = v * 10 + (uint64_t)(*s - '0');
-	return v;
+	interval = v;
+	return true;
 }
 
 void fah_heap_load(void)
@@ -429,8 +450,7 @@ static void write_state(void)
 
 void fah_heap_start(void)
 {
-	interval = interval_asked();
-	if (!interval) {
+	if (!read_settings()) {
 		atomic_store(&fah_heap_on, false);
 		return;
 	}

@@ -42,6 +42,7 @@ enum {
 	OPT_CPU,
 	OPT_MEMORY,
 	OPT_PRECISION,
+	OPT_EXACT,
 	OPT_TRACE,
 	OPT_NO_TRACE,
 	OPT_ROOT,
@@ -77,6 +78,7 @@ static const struct fah_option options[] = {
 	{OPT_CPU, "cpu", "c", NULL, "time, not memory (default)"},
 	FAH_MEMORY_OPTION(OPT_MEMORY, "m"),
 	FAH_PRECISION_OPTION(OPT_PRECISION, "p"),
+	FAH_EXACT_OPTION(OPT_EXACT),
 	{OPT_TRACE, "trace", "t", NULL,
 	 "say where the dearest functions are called from, and how often (default)"},
 	{OPT_NO_TRACE, "no-trace", "nt", NULL, "don't"},
@@ -157,6 +159,9 @@ static int take_option(struct job *job, int option, const char *value)
 	case OPT_CPU:
 	case OPT_MEMORY:
 		job->heap.memory = option == OPT_MEMORY;
+		return 0;
+	case OPT_EXACT:
+		job->heap.exact = true;
 		return 0;
 	case OPT_PRECISION:
 		return fah_heap_take_precision(&job->heap, "profile", value);
@@ -366,6 +371,7 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		.log_level = job->log_level,
 		.log_path = fah_runfolder_file(folder, FAH_LOGS_FILE, logs),
 		.plots = job->plots,
+		.heap = job->heap.memory,
 		.heap_interval = job->heap_interval,
 		.meta = fah_notebook_meta(&job->notebook, meta),
 	};

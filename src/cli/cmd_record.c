@@ -40,6 +40,7 @@ enum {
 	OPT_PID,
 	OPT_MEMORY,
 	OPT_PRECISION,
+	OPT_EXACT,
 };
 
 static const struct fah_option options[] = {
@@ -57,6 +58,7 @@ static const struct fah_option options[] = {
 	 "what it may cost, in percent of a core (default: 1, unless a rate is given)"},
 	FAH_MEMORY_OPTION(OPT_MEMORY, NULL),
 	FAH_PRECISION_OPTION(OPT_PRECISION, NULL),
+	FAH_EXACT_OPTION(OPT_EXACT),
 	{OPT_QUIET, "quiet", "q", NULL, "nothing of ours on stderr but errors"},
 	FAH_VIEW_OPTIONS,
 	{OPT_PID, "pid", "p", "PID", "attach to a running process: not yet"},
@@ -119,6 +121,9 @@ static int take_option(struct job *job, int option, const char *value)
 		return 0;
 	case OPT_MEMORY:
 		job->heap.memory = true;
+		return 0;
+	case OPT_EXACT:
+		job->heap.exact = true;
 		return 0;
 	case OPT_PRECISION:
 		return fah_heap_take_precision(&job->heap, "record", value);
@@ -208,6 +213,7 @@ static int run(const struct job *job, struct fah_progress *progress, struct fah_
 		.add_pid = job->output.add_pid,
 		.rate = job->rate,
 		.clock = job->clock,
+		.heap = job->heap.memory,
 		.heap_interval = fah_heap_interval(&job->heap, "record"),
 		.budget = job->budget,
 		.duration = job->duration,

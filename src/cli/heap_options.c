@@ -28,13 +28,15 @@ uint64_t fah_heap_interval(const struct fah_heap_options *o, const char *command
 	double interval = INTERVAL_OF_0;
 
 	if (!o->memory) {
-		if (o->precise)
+		if (o->precise || o->exact)
 			fprintf(stderr,
-				"fixingahole: %s: --precision says how finely memory is recorded; "
-				"without --memory it does nothing\n",
-				command);
+				"fixingahole: %s: --%s says how finely memory is recorded; without "
+				"--memory it does nothing\n",
+				command, o->precise ? "precision" : "exact");
 		return 0;
 	}
+	if (o->exact)
+		return 0;
 	if (!o->precise)
 		return INTERVAL_DEFAULT;
 	for (int i = 0; i < abs(o->precision); i++)

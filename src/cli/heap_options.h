@@ -18,15 +18,20 @@
 			"(default: one in 512 kB)" \
 	}
 
+#define FAH_EXACT_OPTION(id) \
+	{ \
+		id, "exact", NULL, NULL, "with --memory: every block is recorded, not some" \
+	}
+
 struct fah_heap_options {
-	bool memory, precise;
+	bool memory, precise, exact;
 	int precision;
 };
 
 /* 0, or an exit status after saying why not. */
 int fah_heap_take_precision(struct fah_heap_options *o, const char *command, const char *value);
-/* Mean bytes from one recorded block to the next; 0: memory was not asked for, which is said where
- * a precision was. */
+/* Mean bytes from one recorded block to the next; 0: every one is. Where memory was not asked for,
+ * but how it is to be recorded, that is said. */
 uint64_t fah_heap_interval(const struct fah_heap_options *o, const char *command);
 
 #endif

@@ -367,7 +367,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 		fah_session_tell(s, FAH_SESSION_COUNT, opt->count);
 	if (opt->exact)
 		tell_exact(s, opt);
-	if (opt->heap_interval)
+	if (opt->heap)
 		tell_heap(s, opt);
 	err = fah_program_hold(s, opt, &budget, &old, &program);
 	if (err == 0) {
@@ -398,7 +398,7 @@ int fah_run(const struct fah_run_options *opt, struct fah_run_result *result)
 	int err, saved;
 
 	memset(result, 0, sizeof(*result));
-	err = fah_session_init(&session, opt->heap_interval > 0);
+	err = fah_session_init(&session, opt->heap);
 	if (err < 0)
 		return err;
 	err = run_in(&session, opt, result);
