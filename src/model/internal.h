@@ -53,6 +53,7 @@ struct fah_profile {
 	struct fah_map call_ids;	       /* function, caller and line: index + 1 */
 	struct fah_told_lines *told;	       /* linehits_load.c; NULL: none */
 	struct fah_heap_records *heap_records; /* heap_load.c; NULL: none */
+	struct fah_heap_kept *heaps;	       /* heap_kept.h */
 	struct fah_meta *meta;
 	size_t n_meta;
 	struct fah_totals totals;
