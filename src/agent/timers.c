@@ -225,11 +225,11 @@ static uint64_t account_due(struct fah_timer *t, uint64_t cpu_ns, uint64_t inter
 	return upto;
 }
 
-static uint64_t given_interval(void)
+static uint64_t given_interval(const struct fah_timer *t)
 {
-	struct fah_segment_head *head = fah_segment_head();
+	struct fah_clock_slot *slot = slot_of(t);
 
-	return head ? atomic_load(&head->clock_given_ns) : 0;
+	return slot ? atomic_load(&slot->interval_ns) : 0;
 }
 
 /* Events come more often than samples are to be taken, and than they vary by: the collector does
@@ -241,7 +241,7 @@ static bool puts_off(const struct fah_timer *t, uint64_t given)
 
 bool fah_timer_too_early(const struct fah_timer *t, uint64_t since_ns)
 {
-	return t && t->outer && t->due_ns > fah_agent.period_ns && puts_off(t, given_interval()) &&
+	return t && t->outer && t->due_ns > fah_agent.period_ns && puts_off(t, given_interval(t)) &&
 	       since_ns < t->due_ns - t->due_ns / 8;
 }
 
@@ -249,25 +249,29 @@ bool fah_timer_too_early(const struct fah_timer *t, uint64_t since_ns)
  */
 static uint64_t event_interval(const struct fah_timer *t)
 {
-	uint64_t given = given_interval();
+	uint64_t given = given_interval(t);
 
 	return puts_off(t, given) ? t->due_ns : given;
 }
 
-static uint64_t set_time(void)
+static uint64_t set_time(const struct fah_timer *t)
 {
-	struct fah_segment_head *head = fah_segment_head();
+	struct fah_clock_slot *slot = slot_of(t);
 
-	return head ? atomic_load(&head->clock_set_ns) : 0;
+	return slot ? atomic_load(&slot->set_ns) : 0;
 }
 
-/* How much its thread had used when the collector changed the interval. Where it did not wait since
- * the last event, that is exact. */
+/* How much its thread had used when the collector changed the interval. Where the collector does
+ * not know, it is as if the thread had never waited since the last event. */
 static uint64_t used_at_change(const struct fah_timer *t, uint64_t set_ns, uint64_t cpu_ns,
 			       uint64_t mono_ns)
 {
+	struct fah_clock_slot *slot = slot_of(t);
+	uint64_t known = slot ? atomic_load(&slot->set_cpu_ns) : 0;
 	double since = (double)(set_ns - t->event_mono_ns);
 
+	if (known)
+		return known < t->event_ns ? t->event_ns : known < cpu_ns ? known : cpu_ns;
 	if (set_ns <= t->event_mono_ns)
 		return t->event_ns;
 	if (set_ns >= mono_ns)
@@ -294,7 +298,7 @@ static uint64_t missed_in(uint64_t ns, uint64_t interval, bool outer)
 static uint64_t missed_upto(const struct fah_timer *t, uint64_t cpu_ns, bool outer,
 			    bool *ret_changed)
 {
-	uint64_t interval = event_interval(t), old = t->given_ns, set = set_time(), at, n;
+	uint64_t interval = event_interval(t), old = t->given_ns, set = set_time(t), at, n;
 
 	*ret_changed = outer;
 	if (!interval || !t->event_ns || cpu_ns <= t->event_ns)
@@ -326,7 +330,7 @@ static uint64_t account_both(struct fah_timer *t, uint64_t from_ns, uint64_t cpu
 	t->event_ns = missed_upto(t, cpu_ns, outer, &changed);
 	if (interval && changed) {
 		t->given_ns = interval;
-		t->set_ns = set_time();
+		t->set_ns = set_time(t);
 	}
 	owed = t->event_ns > from_ns ? t->event_ns - from_ns : 0;
 	if (outer)
@@ -359,7 +363,7 @@ uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_n
 		return cpu_ns;
 	if (fah_timer_has_both(t))
 		return account_both(t, from_ns, cpu_ns, outer);
-	given = given_interval();
+	given = given_interval(t);
 	return given ? account_due(t, cpu_ns, given) : cpu_ns;
 }
 
@@ -421,8 +425,12 @@ void fah_timers_leave_events(void)
 
 void fah_timer_taken_over(struct fah_timer *t)
 {
+	struct fah_clock_slot *slot = slot_of(t);
 	int id = atomic_load(&t->id);
 
+	if (slot) /* its interval may be changed now: see collect/clocks.c */
+		atomic_store_explicit(&slot->events, atomic_load(&slot->events) + 1,
+				      memory_order_relaxed);
 	if (t->outer || t->barred)
 		return;
 	t->outer = true;

@@ -24,8 +24,8 @@
 #include <stdint.h>
 
 #define FAH_SEGMENT_MAGIC 0x31474553484146ull /* "FAHSEG1\0" */
-#define FAH_SEGMENT_VERSION 5
-#define FAH_SEGMENT_HEAD 12288u
+#define FAH_SEGMENT_VERSION 6
+#define FAH_SEGMENT_HEAD 45056u
 #define FAH_CHUNK_SIZE 32768u
 #define FAH_CHUNKS 32u
 #define FAH_SEGMENT_SIZE (FAH_SEGMENT_HEAD + FAH_CHUNKS * FAH_CHUNK_SIZE)
@@ -150,7 +150,6 @@ struct fah_segment_head {
 	 * 0: period_ns; and the threads that want an event. n_clocks: none was ever used from there
 	 * on. */
 	_Atomic uint64_t clock_interval_ns;
-	_Atomic uint64_t clock_given_ns; /* the collector's: the events' interval as it is now */
 	/* Threads of the agent's own, which are none of the program's (apart.c): their ids stand
 	 * here before they run, and until they are gone. */
 	_Atomic uint32_t own_tids[FAH_OWN_THREADS];
@@ -160,15 +159,18 @@ struct fah_segment_head {
 	struct fah_clock_slot {
 		_Atomic uint32_t wanted; /* the agent's: a tid, 0: no event */
 		_Atomic uint32_t given;	 /* the collector's: the tid that has one, or gets it now */
+		_Atomic uint32_t events; /* the agent's: signals of it that came */
+		uint32_t spare;
+		/* the collector's: the interval between events now, 0: it is being changed; the
+		 * time, monotonic, at which it was set, and began anew; and the CPU that the thread
+		 * had used by then, 0: not known */
+		_Atomic uint64_t interval_ns, set_ns, set_cpu_ns;
 	} clocks[FAH_CLOCK_SLOTS];
 	/* the collector's: its pid where it gives events; SIGURG makes it look at once */
 	_Atomic uint32_t collector;
 	/* the collector's: ns that a signal of perf's clock costs beyond its handler; 0: not known
 	 */
 	_Atomic uint32_t event_cost_ns;
-	/* the collector's: the time, monotonic, at which it last set clock_given_ns, and the
-	 * events' intervals began anew */
-	_Atomic uint64_t clock_set_ns;
 	_Atomic uint64_t logs_lost; /* records for logs.log that there was no room for */
 	_Atomic uint64_t told_ns;   /* CPU that it took to be told of calls that are counted */
 };

@@ -529,7 +529,9 @@ def held_against_timers(python, script, tmp_path, env=None, turns=False):
             spent / wall,
             samples,
         )
-        if abs(one.error) > TOLERANCE and not (turns and abs(one.z) < truth.limit(100, CHANCE)):
+        # of 800 samples chance makes more of a third than those points: 6 of 40 runs had 2 to 3.5
+        limit = truth.limit(100, CHANCE) if turns else 3
+        if abs(one.error) > TOLERANCE and abs(one.z) > limit:
             wrong.append(str(one))
     assert not wrong, "%s\n%s\n%s" % ("\n".join(wrong), timers, rest)
     return top, timers
