@@ -14,8 +14,8 @@
 #define FAH_PRECISION_OPTION(id, letter) \
 	{ \
 		id, "precision", letter, "N", \
-			"record one block in about 10 MB / 2^N of memory, N from -10 to 10 " \
-			"(default: one in 512 kB)" \
+			"one block in 10 MB / 2^N is recorded, N from -10 to 10 (default: in 512 " \
+			"kB)" \
 	}
 
 #define FAH_EXACT_OPTION(id) \

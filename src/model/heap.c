@@ -40,13 +40,13 @@ struct charger {
 	double allocated;
 };
 
-static struct fah_heap_account *by_line(struct charger *c, const struct fah_heap_block *b)
+static struct fah_heap_account *by_line(struct charger *c, uint32_t node)
 {
-	uint32_t line = c->line_of[b->node];
+	uint32_t line = c->line_of[node];
 
 	if (line != FAH_HEAP_NO_LINE)
 		return &c->accounts[c->line_accounts[line]];
-	return &c->accounts[c->targets.node[b->node] ? OUTSIDE : NO_PYTHON];
+	return &c->accounts[c->targets.node[node] ? OUTSIDE : NO_PYTHON];
 }
 
 static uint32_t function_at(const struct charger *c, uint32_t node)
@@ -55,14 +55,31 @@ static uint32_t function_at(const struct charger *c, uint32_t node)
 }
 
 /* NULL: no line, so no function. */
-static struct fah_heap_account *by_function(struct charger *c, const struct fah_heap_block *b)
+static struct fah_heap_account *by_function(struct charger *c, uint32_t node)
 {
-	if (c->line_of[b->node] == FAH_HEAP_NO_LINE)
+	if (c->line_of[node] == FAH_HEAP_NO_LINE)
 		return NULL;
-	return &c->accounts[c->function_of[function_at(c, b->node)]];
+	return &c->accounts[c->function_of[function_at(c, node)]];
 }
 
-/* Lines and functions of all nodes that asked for memory. */
+/* Its line and its function are among the accounts, of which there are *n. */
+static int find_account(struct charger *c, uint32_t node, size_t *n)
+{
+	const struct fah_profile *p = c->p;
+	uint32_t target = c->targets.node[node], function;
+
+	if (c->line_of[node] != FAH_HEAP_NO_LINE || !target || target == FAH_TARGET_OUTSIDE)
+		return 0;
+	function = function_at(c, node);
+	if (fah_line_ids_put(&c->ids, p->functions[function].file_id, p->nodes[target].line,
+			     &c->line_of[node]) < 0)
+		return FAH_ERR_NOMEM;
+	if (c->function_of[function] == NO_ACCOUNT)
+		c->function_of[function] = (uint32_t)(*n)++;
+	return 0;
+}
+
+/* Lines and functions of all nodes that asked for memory, or copied. */
 static int find_accounts(struct charger *c)
 {
 	const struct fah_profile *p = c->p;
@@ -75,18 +92,12 @@ static int find_accounts(struct charger *c)
 		return FAH_ERR_NOMEM;
 	memset(c->line_of, 0xff, p->n_nodes * sizeof(*c->line_of));
 	memset(c->function_of, 0xff, p->n_functions * sizeof(*c->function_of));
-	for (size_t i = 0; i < h->n_blocks; i++) {
-		uint32_t node = h->blocks[i].node, target = c->targets.node[node], function;
-
-		if (c->line_of[node] != FAH_HEAP_NO_LINE || !target || target == FAH_TARGET_OUTSIDE)
-			continue;
-		function = function_at(c, node);
-		if (fah_line_ids_put(&c->ids, p->functions[function].file_id, p->nodes[target].line,
-				     &c->line_of[node]) < 0)
+	for (size_t i = 0; i < h->n_blocks; i++)
+		if (find_account(c, h->blocks[i].node, &n) < 0)
 			return FAH_ERR_NOMEM;
-		if (c->function_of[function] == NO_ACCOUNT)
-			c->function_of[function] = (uint32_t)n++;
-	}
+	for (size_t i = 0; i < h->n_copies; i++)
+		if (find_account(c, h->copies[i].node, &n) < 0)
+			return FAH_ERR_NOMEM;
 	c->line_accounts = calloc(c->ids.n + 1, sizeof(*c->line_accounts));
 	c->line_functions = calloc(c->ids.n + 1, sizeof(*c->line_functions));
 	c->leaks = calloc(c->ids.n + 1, sizeof(*c->leaks));
@@ -106,7 +117,7 @@ static int find_accounts(struct charger *c)
 
 static void take_alloc(struct charger *c, const struct fah_heap_block *b)
 {
-	struct fah_heap_account *line = by_line(c, b), *function = by_function(c, b);
+	struct fah_heap_account *line = by_line(c, b->node), *function = by_function(c, b->node);
 
 	c->allocated += b->weight;
 	fah_heap_account_alloc(line, &c->clock, b);
@@ -116,11 +127,26 @@ static void take_alloc(struct charger *c, const struct fah_heap_block *b)
 
 static void take_free(struct charger *c, const struct fah_heap_block *b, uint64_t time_ns)
 {
-	struct fah_heap_account *line = by_line(c, b), *function = by_function(c, b);
+	struct fah_heap_account *line = by_line(c, b->node), *function = by_function(c, b->node);
 
 	fah_heap_account_free(line, &c->clock, b, time_ns);
 	if (function)
 		fah_heap_account_free(function, &c->clock, b, time_ns);
+}
+
+static void take_copies(struct charger *c)
+{
+	const struct fah_heap_records *h = c->p->heap_records;
+
+	for (size_t i = 0; i < h->n_copies; i++) {
+		const struct fah_rec_copy *copy = &h->copies[i];
+		struct fah_heap_account *function = by_function(c, copy->node);
+		double bytes = fah_heap_weight(copy->bytes, copy->interval);
+
+		by_line(c, copy->node)->copied += bytes;
+		if (function)
+			function->copied += bytes;
+	}
 }
 
 static void take_event(struct charger *c, const struct fah_heap_event *e)
@@ -167,6 +193,7 @@ static void replay(struct charger *c)
 		if (is_peak && c->whole.peak_with)
 			mark_peak(c);
 	}
+	take_copies(c);
 	for (size_t i = 0; i < c->n_accounts; i++)
 		fah_heap_account_close(&c->accounts[i], &c->clock);
 }
@@ -205,6 +232,8 @@ static struct fah_heap_cost cost_of(const struct charger *c, const struct fah_he
 		.activity = share_of(a->allocated, c->allocated),
 		.python = share_of(a->python, a->allocated),
 		.temporary = a->temporary,
+		.copied = a->copied,
+		.copy_rate = share_of(a->copied, (double)(c->clock.to_ns - c->clock.from_ns) / 1e9),
 		.blocks = a->blocks,
 		.timeline = a->timeline,
 	};

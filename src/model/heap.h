@@ -24,12 +24,13 @@ struct fah_heap_cost {
 	double live, live_interval;	  /* held when their process ended */
 	double allocated, allocated_interval; /* asked for in all */
 	double activity;		      /* share of all that was asked for in the run */
-	double python;		/* share of allocated that the interpreter's allocators asked for */
-	double temporary;	/* of allocated: given back before the process had asked for as much
-				   again, and 1 % of all that it asks for; and within a tenth of the time
-				   recorded */
-	uint64_t blocks;	/* recorded */
-	const double *timeline; /* FAH_HEAP_BUCKETS: the most held in each part */
+	double python;	  /* share of allocated that the interpreter's allocators asked for */
+	double temporary; /* of allocated: given back before the process had asked for as much
+			     again, and 1 % of all that it asks for; and within a tenth of the time
+			     recorded */
+	double copied, copy_rate; /* bytes that memcpy and its like copied there; a second */
+	uint64_t blocks;	  /* recorded */
+	const double *timeline;	  /* FAH_HEAP_BUCKETS: the most held in each part */
 };
 
 /* Whether what a line allocates is lost: see fah_profile_heap. likelihood 0: nothing says so. */

@@ -24,6 +24,7 @@ struct fah_heap_account {
 	uint64_t until_ns; /* before this it stays the same */
 	double live, live_variance;
 	double allocated, allocated_variance, python, temporary;
+	double copied;
 	uint64_t blocks;
 	double timeline[FAH_HEAP_BUCKETS];
 };

@@ -86,6 +86,9 @@ static void complete_blocks(const struct fah_profile *p, struct fah_heap_records
 		if (h->blocks[i].node >= p->n_nodes)
 			h->blocks[i].node = 0;
 	}
+	for (size_t i = 0; i < h->n_copies; i++)
+		if (h->copies[i].node >= p->n_nodes)
+			h->copies[i].node = 0;
 	for (size_t i = 0; i < h->n_events; i++)
 		if (h->events[i].kind == FAH_HEAP_ALLOC)
 			h->events[i].process = h->blocks[h->events[i].what].process;

@@ -27,6 +27,7 @@ static void put_cost(struct fah_json *j, const struct fah_heap_cost *c)
 	put_bytes(j, "allocated_bytes", c->allocated);
 	put_bytes(j, "allocated_interval", c->allocated_interval);
 	put_bytes(j, "temporary_bytes", c->temporary);
+	put_bytes(j, "copied_bytes", c->copied);
 	fah_json_put_double(j, "activity_share", c->activity);
 	fah_json_put_double(j, "python_share", c->python);
 	fah_json_put_u64(j, "recorded_blocks", c->blocks);

@@ -14,7 +14,7 @@
 #define SOURCE_MIN 8
 #define WIDE 100 /* columns from which on timelines are long */
 
-enum cell { TIME, MEMORY_PYTHON, MEMORY_PEAK, MEMORY_TIMELINE };
+enum cell { TIME, MEMORY_PYTHON, MEMORY_PEAK, MEMORY_TIMELINE, COPY };
 
 struct fah_line_column {
 	const char *name;  /* with the space behind it: so wide the column is */
@@ -34,7 +34,9 @@ static const struct fah_line_column memory_peak = {"peak   ", NULL, MEMORY_PEAK,
 static const struct fah_line_column memory_timeline = {"timeline/% ", NULL, MEMORY_TIMELINE, 0};
 static const struct fah_line_column memory_timeline_wide = {"timeline/%     ", NULL,
 							    MEMORY_TIMELINE, 0};
-#define ACTIVITY 5 /* columns of "100% " behind a timeline */
+static const struct fah_line_column copy = {"(MB/s) ", "Copy", COPY, 0};
+#define COPY_FLOOR 5e5 /* bytes a second: what rounds to 1 MB */
+#define ACTIVITY 5     /* columns of "100% " behind a timeline */
 
 static int column_width(const struct fah_line_table *tb, int i)
 {
@@ -55,7 +57,7 @@ static void put_cells(struct fah_line_table *tb, const char *number, const char 
 
 static void put_gap(struct fah_line_table *tb)
 {
-	static const char *const empty[FAH_LINE_CELLS] = {"", "", "", "", "", "", ""};
+	static const char *const empty[FAH_LINE_CELLS] = {"", "", "", "", "", "", "", ""};
 
 	put_cells(tb, "...", empty);
 	fah_text_end(tb->t);
@@ -159,6 +161,13 @@ static void put_memory(struct fah_line_table *tb, int column, const struct fah_h
 			 fah_num_bytes_column(fah_heap_bytes(line->cost.peak)).s);
 		fah_text_paint(t, fah_text_heat(line->cost.peak_share), text);
 		return;
+	case COPY:
+		if (line->cost.copy_rate >= COPY_FLOOR)
+			snprintf(text, sizeof(text), "%*.0f ", width, line->cost.copy_rate / 1e6);
+		else
+			snprintf(text, sizeof(text), "%*s ", width, "");
+		fah_strbuf_adds(&t->line, text);
+		return;
 	default:
 		fah_heap_bars(&t->line, t, line->cost.timeline, line->cost.peak,
 			      width + 1 - ACTIVITY);
@@ -174,8 +183,9 @@ static bool shown(const struct fah_line_table *tb, const struct fah_line_cost *l
 
 static bool shown_memory(const struct fah_heap_line *line)
 {
-	return line && (line->cost.peak_share >= FAH_HEAP_FLOOR ||
-			line->cost.activity >= FAH_HEAP_FLOOR || line->leak.likelihood > 0);
+	return line &&
+	       (line->cost.peak_share >= FAH_HEAP_FLOOR || line->cost.activity >= FAH_HEAP_FLOOR ||
+		line->leak.likelihood > 0 || line->cost.copy_rate >= COPY_FLOOR);
 }
 
 /* One of both may be NULL. */
@@ -291,6 +301,7 @@ static void choose_columns(struct fah_line_table *tb, const struct fah_charges *
 	tb->columns[tb->cells++] = &memory_python;
 	tb->columns[tb->cells++] = &memory_peak;
 	tb->columns[tb->cells++] = tb->t->width >= WIDE ? &memory_timeline_wide : &memory_timeline;
+	tb->columns[tb->cells++] = &copy;
 }
 
 void fah_line_table_init(struct fah_line_table *tb, struct fah_text *t,

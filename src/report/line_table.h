@@ -9,7 +9,7 @@
 #include "report/source.h"
 #include "report/text.h"
 
-#define FAH_LINE_CELLS 7
+#define FAH_LINE_CELLS 8
 
 struct fah_line_column; /* line_table.c */
 

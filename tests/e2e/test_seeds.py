@@ -14,13 +14,10 @@ from support.pythons import REPO
 from support.run import BINARY, TARGETS, run, run_folder
 from test_notebooks import notebook
 
-COPIES = "copies are not recorded by line yet"
 LOGS = "logs are kept on request only (--log-level): by default the program's collections would shift"
 MISSING = {
     # of the summary
     "Check logs": LOGS,
-    # of the results
-    "Copy column": COPIES,
     # of the run folder
     "logs.log": LOGS,
 }
