@@ -215,6 +215,32 @@ def test_forks(program, python, tmp_path):
     assert [line for line, n in child.asked().items() if n > 5e6] == [8]
 
 
+COPIES = """
+def large():
+    data = bytes(20000003)
+    for _ in range(30):
+        bytearray(data)
+
+def small():
+    data = bytes(5003)
+    for _ in range(40000):
+        bytearray(data)
+
+large()
+small()
+"""
+
+
+def test_copies(program, python, tmp_path):
+    """All of them counted; by line as exact as chance lets them."""
+    memory, it = recorded(python, [script(tmp_path, COPIES)], tmp_path)
+    large, small = 30 * 20000003, 40000 * 5003
+    assert abs(memory.states[-1].copied - large - small) < 0.02 * (large + small)
+    lines = memory.copied()
+    assert abs(lines[5] - large) < 4.5 * error(20000003, 30, 4194304)
+    assert abs(lines[10] - small) < 4.5 * error(5003, 40000, 4194304)
+
+
 def test_precision_without_memory(program, system_python, tmp_path):
     """It is said, and the program runs."""
     result = profile(system_python, [script(tmp_path, "print(1)")], tmp_path, ["-q", "--precision=3"])

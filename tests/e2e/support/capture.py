@@ -19,7 +19,7 @@ META, STRING, FUNCTION, NODES, PROCESS, THREAD, SAMPLES, DROPS, THREAD_END, PROC
     range(1, 12)
 )
 WAITS, STATES, HEALTH, ITERATIONS = 12, 13, 14, 15
-ALLOC, FREE, HEAP = 21, 22, 23
+ALLOC, FREE, HEAP, COPY = 21, 22, 23, 24
 MEMORY = ("python", "native", "mapped")
 NODE_FACTOR = int(
     re.search(r"node id × (\d+) \+ 8 where flags follow", FORMAT.read_text(encoding="utf-8")).group(1)
@@ -187,6 +187,8 @@ class Capture:
     allocs: List["Alloc"] = field(default_factory=list)
     frees: List["Free"] = field(default_factory=list)
     heaps: List["Heap"] = field(default_factory=list)
+    # (thread, time ns, node, bytes, interval)
+    copies: List[Tuple[int, int, int, int, int]] = field(default_factory=list)
     wall_ns: int = 0
     wait_status: int = None
     lost_records: int = 0
@@ -386,6 +388,12 @@ def _heap(capture: Capture, c: Cursor):
     capture.heaps.append(Heap(process, *(c.number() for _ in range(8))))
 
 
+def _copy(capture: Capture, c: Cursor):
+    thread, time = _index(capture.threads, c.number(), "thread"), c.number()
+    node = _index(capture.nodes, c.number(), "node")
+    capture.copies.append((thread, time, node, c.number(), c.number()))
+
+
 def _end(capture: Capture, c: Cursor):
     capture.wall_ns, _user, _system, _rss, capture.wait_status = (c.number() for _ in range(5))
     capture.lost_records, capture.lost_bytes = c.number(), c.number()
@@ -411,4 +419,5 @@ DECODERS = {
     ALLOC: _alloc,
     FREE: _free,
     HEAP: _heap,
+    COPY: _copy,
 }

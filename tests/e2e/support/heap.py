@@ -31,14 +31,25 @@ class Memory:
         self.allocs = [a for a in capture.allocs if a.thread in mine]
         self.frees = {f.block: f for f in capture.frees if f.process == process}
         self.capture = capture.of_python()
+        self.copies = [c for c in capture.copies if c[0] in mine]
         nearest, at = [0], capture.nodes
         for node, (parent, function, _line) in enumerate(at[1:], 1):
             nearest.append(nearest[parent] if capture.functions[function].kind else node)
         self.nearest = nearest
 
+    def copied(self):
+        """Estimated bytes that were copied, by line."""
+        out = defaultdict(float)
+        for _thread, _time, node, size, interval in self.copies:
+            out[self.line_of(node)] += weight(size, interval)
+        return out
+
     def line(self, alloc):
+        return self.line_of(alloc.node)
+
+    def line_of(self, node):
         """The line of the innermost Python frame; 0: there is none."""
-        path = self.capture.path(self.nearest[alloc.node])
+        path = self.capture.path(self.nearest[node])
         return path[0][1] if path else 0
 
     def asked(self):

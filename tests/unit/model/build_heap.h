@@ -76,6 +76,16 @@ static inline void memory_free(struct memory *m, double at_ms, uint64_t block, u
 							      .most = m->most});
 }
 
+static inline void memory_copy(struct memory *m, double at_ms, uint32_t node, uint64_t bytes,
+			       uint64_t interval)
+{
+	fah_writer_copied(m->b->w, &(struct fah_rec_copy){.thread = m->thread,
+							  .node = node,
+							  .time_ns = MS(at_ms),
+							  .bytes = bytes,
+							  .interval = interval});
+}
+
 /* The usual one: a process of one thread, from 0 on. */
 static inline struct memory memory_new(struct build *b, uint64_t before, uint64_t interval)
 {

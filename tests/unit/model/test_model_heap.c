@@ -619,6 +619,9 @@ static void try_nonsense(bool endings)
 
 		for (int k = 0; k < 6; k++)
 			v[k] = odd[(int)(build_random(&b) * 6)];
+		if (i % 7 == 0)
+			fah_writer_copied(
+				b.w, &(struct fah_rec_copy){m.thread, c.work_12, v[0], v[1], v[2]});
 		if (i % 3 == 0)
 			fah_writer_alloc(b.w, &(struct fah_rec_alloc){m.thread, c.work_12,
 								      (uint32_t)v[5], v[0], v[1],
@@ -637,6 +640,31 @@ static void try_nonsense(bool endings)
 	for (size_t i = 0; i < heap->n_files; i++)
 		for (size_t k = 0; k < heap->files[i].n_lines; k++)
 			assert_true(heap->files[i].lines[k].cost.average >= 0);
+	fah_profile_free(p);
+}
+
+/* By line and by function, also of lines that ask for no memory; a part stands for the whole. */
+static void copies(void **state)
+{
+	const struct fah_heap *heap;
+	struct fah_profile *p;
+	struct build b;
+	struct memory m = memory_new(&b, 0, 0);
+	struct code c = write_code(&b);
+
+	(void)state;
+	memory_alloc(&m, 10, c.work_13, 101);
+	memory_copy(&m, 20, c.work_12, 3001, 0);
+	memory_copy(&m, 30, c.work_13, 500, 1000);
+	memory_copy(&m, 40, c.work_12, 4001, 0);
+	memory_end(&m, 500);
+	p = build_load(&b, 500, 500);
+	heap = heap_of(p);
+	same(heap_line(heap, 12)->cost.copied, 7002);
+	near(heap_line(heap, 12)->cost.copy_rate, 14004, 1e-6);
+	same(heap_line(heap, 12)->cost.peak, 0);
+	near(heap_line(heap, 13)->cost.copied, 500 / (1 - exp(-0.5)), 1e-6);
+	near(heap->functions[0].cost.copied, 7002 + 500 / (1 - exp(-0.5)), 1e-6);
 	fah_profile_free(p);
 }
 
@@ -670,9 +698,10 @@ int main(void)
 		cmocka_unit_test(no_state),	cmocka_unit_test(weights),
 		cmocka_unit_test(unbiased),	cmocka_unit_test(scopes),
 		cmocka_unit_test(growth),	cmocka_unit_test(heights),
-		cmocka_unit_test(rss),		cmocka_unit_test(nonsense),
-		cmocka_unit_test(nothing),	cmocka_unit_test(ending),
-		cmocka_unit_test(stacks),	cmocka_unit_test(no_stacks),
+		cmocka_unit_test(rss),		cmocka_unit_test(copies),
+		cmocka_unit_test(nonsense),	cmocka_unit_test(nothing),
+		cmocka_unit_test(ending),	cmocka_unit_test(stacks),
+		cmocka_unit_test(no_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -438,6 +438,7 @@ static struct fah_profile *run_with_memory(uint64_t interval)
 			memory_alloc_kind(&m, at + 1, text, 40000000,
 					  i == 20 ? FAH_MEMORY_NATIVE : FAH_MEMORY_PYTHON);
 		memory_alloc(&m, at + 2, junk, 30000000);
+		memory_copy(&m, at + 3, junk, 30000000, 0);
 		memory_free(&m, at + 7, m.blocks, 30000000);
 	}
 	spend(&r, 400, FAH_IN_NATIVE, junk);
