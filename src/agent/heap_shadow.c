@@ -11,6 +11,9 @@
 
 #include "core/pages.h"
 
+/* A long size may begin in a leaf's last entry. */
+#define LEAF_BYTES ((FAH_SHADOW_LEAF_SIZE + 3) * sizeof(uint16_t))
+
 struct fah_shadow_middle *_Atomic fah_shadow_top[1u << FAH_SHADOW_TOP_BITS];
 
 /* What a place points to; made where it is empty, by whoever is first. NULL: no memory. */
@@ -41,7 +44,7 @@ uint16_t *fah_shadow_make(const void *block)
 		  sizeof(*m));
 	if (!m || !child((void *_Atomic *)&m->leaves[at >> FAH_SHADOW_LEAF_BITS &
 						     ((1u << FAH_SHADOW_MIDDLE_BITS) - 1)],
-			 FAH_SHADOW_LEAF_SIZE * sizeof(uint16_t)))
+			 LEAF_BYTES))
 		return NULL;
 	return fah_shadow_find(block);
 }
