@@ -7,6 +7,7 @@
 #include "agent/count.h"
 #include "agent/event_writer.h"
 #include "agent/exact.h"
+#include "agent/heap.h"
 #include "agent/lines.h"
 #include "core/sys.h"
 #include "core/time.h"
@@ -44,6 +45,7 @@ static void on_fork_child(void)
 	fah_count_forked();
 	fah_exact_forked();
 	fah_lines_forked();
+	fah_heap_forked();
 	atomic_store(&fah_agent.forked, 1);
 	fah_thread_forked();
 }
@@ -59,6 +61,7 @@ __attribute__((constructor)) static void on_load(void)
 		__register_atfork(NULL, NULL, on_fork_child, NULL);
 	if (!fah_python_present())
 		return;
+	fah_heap_load();
 	fah_thread_setup();
 	fah_python_watch();
 }
@@ -79,6 +82,7 @@ void fah_record_end(void)
 		return;
 	fah_count_end();
 	fah_exact_end();
+	fah_heap_end();
 	if (fah_quiet())
 		fah_thread_end_all();
 	memset(&ru, 0, sizeof(ru));

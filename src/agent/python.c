@@ -8,6 +8,7 @@
  */
 #include "agent/count.h"
 #include "agent/exact.h"
+#include "agent/heap.h"
 #include "agent/hooks.h"
 #include "agent/lines.h"
 #include "agent/python_gc.h"
@@ -202,6 +203,7 @@ static void start(void)
 	fah_thread_begin_first();
 	fah_thread_adopt_all();
 	watch_modules(true);
+	fah_heap_start();
 }
 
 static int on_event(const char *event, void *args, void *data)

@@ -186,7 +186,8 @@ static int see_caller(struct dl_phdr_info *info, size_t size, void *data)
 	struct tables t;
 
 	(void)size;
-	if (!has_code(info, s->caller))
+	/* ourselves: a function that ours called has ended in a jump to it */
+	if (!has_code(info, s->caller) || has_code(info, (uintptr_t)see_caller))
 		return 0;
 	s->own = read_tables(info, &t) ? address_of(info, &t, s->name) : NULL;
 	for (const ElfW(Dyn) *d = t.dynamic; t.strings && d && d->d_tag != DT_NULL; d++)

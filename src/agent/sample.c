@@ -6,8 +6,9 @@
  * (core/load.h); what cannot be proved is dropped and counted, with the CPU time it stood for.
  */
 #include "agent/count.h"
+#include "agent/heap.h"
 #include "agent/lines.h"
-#include "agent/python_gc.h"
+#include "agent/stack.h"
 #include "core/arch.h"
 #include "core/sys.h"
 #include "core/varint.h"
@@ -109,92 +110,22 @@ static uint32_t where(struct fah_thread_state *t, uint64_t pc, const struct fah_
 	return FAH_IN_PYTHON | part;
 }
 
-/* The walk's frames as ids into t->now, root first. False: dropped for *ret_drop. */
-static bool name_frames(struct fah_thread_state *t, enum fah_drop *ret_drop)
-{
-	uint32_t n = t->walk.n_frames, i;
-
-	for (i = 0; i < n; i++) {
-		const struct fah_py_frame *f = &t->walk.frames[n - 1 - i];
-
-		t->now[i].code = fah_codes_id(t, f, ret_drop);
-		t->now[i].instr = f->instr;
-		if (!t->now[i].code)
-			return false;
-		t->now[i].code = t->now[i].code << 1 | (f->entry != 0);
-	}
-	return true;
-}
-
-/* The native stack behind the Python one, as what differs from the chunk's last sample. */
-static uint8_t *put_natives(struct fah_thread_state *t, uint8_t *p)
-{
-	uint32_t n = t->n_pcs, keep = 0, i;
-	uint64_t before = 0;
-
-	if (!t->map)
-		return p;
-	while (keep < n && keep < t->n_last_pcs &&
-	       (t->pcs[n - 1 - keep] << 1 | t->loop[n - 1 - keep]) == t->last_pcs[keep])
-		keep++;
-	p = fah_put_varint(p, t->map);
-	p = fah_put_varint(p, keep);
-	p = fah_put_varint(p, n - keep);
-	for (i = keep; i < n; i++) {
-		uint64_t pc = t->pcs[n - 1 - i] << 1 | t->loop[n - 1 - i];
-
-		p = fah_put_varint(p, fah_zigzag((int64_t)(pc - before)));
-		t->last_pcs[i] = before = pc;
-	}
-	t->n_last_pcs = n;
-	return p;
-}
-
 static void write_sample(struct fah_thread_state *t, uint64_t mono, uint64_t cpu,
 			 uint64_t system_ns, uint32_t flags)
 {
-	uint32_t n = t->walk.n_frames, keep = 0, i;
-	uint8_t *p = fah_record_begin(t, (6 + 2 * (size_t)n) * FAH_VARINT_MAX / 2 + 32 +
-						 (t->map ? (t->n_pcs + 3) * FAH_VARINT_MAX : 0));
+	uint8_t *p = fah_record_begin(t, fah_stack_size(t) + 5 * FAH_VARINT_MAX);
 
 	if (!p) {
 		write_drop(t, mono, cpu, FAH_DROP_NO_ROOM);
 		return;
 	}
-	while (keep < n && keep < t->n_last && t->now[keep].code == t->last[keep].code &&
-	       t->now[keep].instr == t->last[keep].instr)
-		keep++;
 	p = put_times(t, p, mono, cpu);
 	p = fah_put_varint(p, flags);
 	if (flags & FAH_SAMPLE_SYSTEM_PART)
 		p = fah_put_varint(p, system_ns);
-	p = fah_put_varint(p, keep);
-	p = fah_put_varint(p, n - keep);
-	for (i = keep; i < n; i++) {
-		p = fah_put_varint(p, t->now[i].code);
-		p = fah_put_varint(p, (uint32_t)(t->now[i].instr + 1));
-		t->last[i] = t->now[i];
-	}
-	t->n_last = n;
-	p = put_natives(t, p);
+	p = fah_stack_put(t, p);
 	times_written(t, mono, cpu);
 	fah_record_commit(t, FAH_SEG_SAMPLE, p);
-}
-
-#define REGISTERS (REG_RSP + 1) /* all that may hold an address */
-
-/* The thread as it was interrupted; regs: REGISTERS of them. */
-static struct fah_py_who who_of(const struct fah_thread_state *t, const ucontext_t *uc,
-				uint64_t *regs)
-{
-	struct fah_py_who who = {.pthread_id = t->pthread_id, .regs = regs, .n_regs = REGISTERS};
-
-	memcpy(regs, uc->uc_mcontext.gregs, REGISTERS * sizeof(*regs));
-	who.pc = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
-	who.sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
-	/* a thread's own structure stands at the end of its stack; nothing is above the first's */
-	who.stack_end = who.pthread_id > who.sp ? who.pthread_id : UINT64_MAX;
-	return who;
 }
 
 /* The kernel's part of a sample's CPU, where its clock says more than the sum that it adds to. */
@@ -237,10 +168,10 @@ static uint64_t reached(struct fah_thread_state *t, uint64_t mono, uint64_t upto
 static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono, uint64_t cpu,
 		 const struct came *came)
 {
-	uint64_t regs[REGISTERS];
-	struct fah_py_who who = who_of(t, uc, regs);
+	uint64_t regs[FAH_STACK_REGISTERS];
+	struct fah_py_who who = fah_stack_who(t, uc, regs);
 	struct fah_segment_head *head;
-	enum fah_drop drop = FAH_DROP_FAULT;
+	enum fah_drop drop;
 	uint64_t since = cpu > t->last_cpu_ns ? cpu - t->last_cpu_ns : 0;
 	struct fah_usage use;
 	uint64_t own;
@@ -252,34 +183,10 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 		by_clock(t, came, since, &use);
 	mono = reached(t, mono, cpu, came->cpu_ns, use.ran_on);
 	flags = use.ran_on ? FAH_SAMPLE_RAN_ON : 0;
-	if (fah_py_running(&t->ahead.mem, &fah_agent.layout, fah_agent.runtime, &who, &t->tstate) <
-	    0) {
-		write_drop(t, mono, cpu, FAH_DROP_NO_STATE);
-		return;
-	}
-	if (!t->tstate) {
-		t->walk.n_frames = 0;
-		t->walk.truncated = t->walk.recovered = t->walk.leaf_call = false;
-		flags |= FAH_SAMPLE_NO_PYTHON;
-	} else {
-		if (fah_py_walk_thread(&t->walk, &t->ahead.mem, &fah_agent.layout, t->tstate) < 0) {
-			write_drop(t, mono, cpu, (enum fah_drop)t->walk.doubt);
-			return;
-		}
-		flags |= (t->walk.truncated ? FAH_SAMPLE_TRUNCATED : 0) |
-			 (t->walk.recovered ? FAH_SAMPLE_RECOVERED : 0);
-		/* what is called from the innermost frame stands below its evaluation loop */
-		if (t->walk.c_entry >= who.sp && t->walk.c_entry < who.stack_end)
-			who.stack_end = t->walk.c_entry;
-		if (t->walk.n_frames &&
-		    fah_py_in_gc(&t->ahead.mem, &fah_agent.layout, t->tstate, &who, &fah_gc_code))
-			flags |= FAH_SAMPLE_IN_GC;
-	}
-	if (!name_frames(t, &drop)) {
+	if (!fah_stack_look(t, &who, &flags, &drop)) {
 		write_drop(t, mono, cpu, drop);
 		return;
 	}
-	fah_native_loops(t);
 	flags |= where(t, who.pc, &use, since);
 	/* What the handler took belongs to its own sample: left to the next one, a function with
 	 * deep stacks gives some of it away each time it ends. */
@@ -349,6 +256,7 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	take(t, uc, mono, upto, &came);
 	fah_count_tick(t);
 	fah_lines_tick(t);
+	fah_heap_tick(t);
 	fah_cost_note(timer, fah_now_thread_cpu() - cpu + (outer ? fah_cost_of_event() : 0));
 }
 

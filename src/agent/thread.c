@@ -6,7 +6,7 @@
  * own maps and are reused.
  */
 #include "agent/exact.h"
-#include "agent/agent.h"
+#include "agent/heap.h"
 #include "agent/lines.h"
 #include "core/sys.h"
 
@@ -45,6 +45,7 @@ static void on_thread_end(void *unused)
 	fah_exec_thread_end();
 	fah_exact_thread_end();
 	fah_lines_thread_end();
+	fah_heap_thread_end();
 	if (!fah_writing_begin()) {
 		/* whoever ends the process writes for us, and cannot ask the kernel any more */
 		if (ours && !fah_sandbox_is_on())

@@ -77,6 +77,18 @@ struct fah_num fah_num_bytes_short(uint64_t bytes)
 	return n;
 }
 
+struct fah_num fah_num_bytes_column(uint64_t bytes)
+{
+	const struct unit *u = choose(bytes, 1);
+	struct fah_num n;
+
+	if (u)
+		snprintf(n.s, sizeof(n.s), "%" PRIu64 "%c", in_unit(bytes, u, 1), u->name[0]);
+	else
+		snprintf(n.s, sizeof(n.s), "%" PRIu64, bytes);
+	return n;
+}
+
 /* No llround: it would be all that needs libm. */
 static int64_t nearest(double v)
 {

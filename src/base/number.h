@@ -18,6 +18,8 @@ struct fah_num {
 struct fah_num fah_num_bytes(uint64_t bytes);
 /* No decimals, for tables: "610 MB". */
 struct fah_num fah_num_bytes_short(uint64_t bytes);
+/* The same for columns: "610M", "12k", "512". */
+struct fah_num fah_num_bytes_column(uint64_t bytes);
 struct fah_num fah_num_seconds(double s);	/* "9.308 seconds" */
 struct fah_num fah_num_seconds_short(double s); /* "9.308s" */
 struct fah_num fah_num_duration(double s);	/* three digits: "2.03 ms", "45.2 us", "1.20 s" */

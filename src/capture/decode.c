@@ -301,6 +301,62 @@ int fah_decode_lines_state(const struct fah_record *rec, struct fah_rec_lines_st
 	return done(&c);
 }
 
+int fah_decode_alloc(const struct fah_record *rec, struct fah_rec_alloc *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->thread = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->block = fah_get_varint(&c);
+	ret->kind = get_u32(&c);
+	ret->node = get_u32(&c);
+	ret->bytes = fah_get_varint(&c);
+	ret->held = fah_get_varint(&c);
+	ret->most = fah_get_varint(&c);
+	return done(&c);
+}
+
+int fah_decode_free(const struct fah_record *rec, struct fah_rec_free *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->process = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->block = fah_get_varint(&c);
+	ret->held = fah_get_varint(&c);
+	ret->most = fah_get_varint(&c);
+	ret->ending = c.p < c.end ? get_u32(&c) : 0;
+	return done(&c);
+}
+
+int fah_decode_heap(const struct fah_record *rec, struct fah_rec_heap *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->process = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->interval = fah_get_varint(&c);
+	ret->before = fah_get_varint(&c);
+	ret->python = fah_get_varint(&c);
+	ret->native = fah_get_varint(&c);
+	ret->most = fah_get_varint(&c);
+	ret->lost = fah_get_varint(&c);
+	ret->copied = fah_get_varint(&c);
+	return done(&c);
+}
+
+int fah_decode_copy(const struct fah_record *rec, struct fah_rec_copy *ret)
+{
+	struct fah_cursor c = over(rec);
+
+	ret->thread = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->node = get_u32(&c);
+	ret->bytes = fah_get_varint(&c);
+	ret->interval = fah_get_varint(&c);
+	return done(&c);
+}
+
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret)
 {
 	struct fah_cursor c = over(rec);

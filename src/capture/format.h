@@ -98,6 +98,22 @@ enum fah_record_type {
 	/* process, time ns, what telling a line cost (ns, which is taken off), functions, frames
 	 * and lines that there was no room for, why no lines were told str (empty: they were) */
 	FAH_REC_LINES_STATE = 20,
+	/* thread, time ns, number of the block (from 1, in its process), enum fah_memory
+	 * (core/segment.h), node, bytes asked for, bytes that the process held then (this block
+	 * among them), the most it had held so far: a block of memory, one of those that HEAP's
+	 * interval picks */
+	FAH_REC_ALLOC = 21,
+	/* process, time ns, number of the block, held, most as in ALLOC: it was given back; 1: by
+	 * the interpreter's own end, when the program had ended (may be absent: 0) */
+	FAH_REC_FREE = 22,
+	/* process, time ns, mean bytes between blocks that are recorded (0: all are), bytes that
+	 * the process held when the program began, bytes of Python's blocks and of others that it
+	 * holds, the most it held so far, blocks that could not be recorded, bytes that were copied
+	 * so far: every one counted. The last record has the last state */
+	FAH_REC_HEAP = 23,
+	/* thread, time ns, node, bytes, mean bytes between copies that are recorded: a copy by
+	 * memcpy or its like, one of those that are picked as blocks are */
+	FAH_REC_COPY = 24,
 };
 
 /* The flags that most samples have none but these of, beside the node. */

@@ -155,6 +155,32 @@ struct fah_rec_lines_state {
 	uint64_t time_ns, line_ns, lost_functions, lost_frames, lost_lines;
 	struct fah_str why; /* empty: lines were told */
 };
+/* A block of memory that was recorded, and when it was given back. */
+struct fah_rec_alloc {
+	uint32_t thread, node;
+	uint32_t kind; /* enum fah_memory, or one of a later version */
+	uint64_t time_ns, block, bytes;
+	uint64_t held, most; /* by the process, then and up to then */
+};
+struct fah_rec_free {
+	uint32_t process;
+	uint32_t ending; /* 1: by the interpreter's own end */
+	uint64_t time_ns, block, held, most;
+};
+/* All memory of a process, counted block by block. */
+struct fah_rec_heap {
+	uint32_t process;
+	uint64_t time_ns, interval;    /* mean bytes between recorded blocks; 0: all are */
+	uint64_t before;	       /* held when the program began */
+	uint64_t python, native, most; /* held, and the most so far */
+	uint64_t lost;		       /* blocks that could not be recorded */
+	uint64_t copied;
+};
+/* A copy that was recorded. */
+struct fah_rec_copy {
+	uint32_t thread, node;
+	uint64_t time_ns, bytes, interval; /* interval: as in struct fah_rec_heap */
+};
 struct fah_rec_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes, lost_records, lost_bytes;
 	uint32_t wait_status;
@@ -181,6 +207,10 @@ int fah_decode_lines(const struct fah_record *rec, struct fah_rec_lines *ret);
 /* 1: the next; 0: no more; FAH_ERR_DAMAGED. */
 int fah_lines_next(struct fah_rec_lines *lines, struct fah_rec_line *ret);
 int fah_decode_lines_state(const struct fah_record *rec, struct fah_rec_lines_state *ret);
+int fah_decode_alloc(const struct fah_record *rec, struct fah_rec_alloc *ret);
+int fah_decode_free(const struct fah_record *rec, struct fah_rec_free *ret);
+int fah_decode_heap(const struct fah_record *rec, struct fah_rec_heap *ret);
+int fah_decode_copy(const struct fah_record *rec, struct fah_rec_copy *ret);
 
 /* Blocks: open, then take one item at a time (inline, hot: 10 million samples a second and more).
  */

@@ -342,6 +342,61 @@ static int print_lines_state(struct fah_text *t, const struct fah_record *rec,
 	return 0;
 }
 
+static int print_alloc(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_alloc a;
+	int err = fah_decode_alloc(rec, &a);
+
+	if (err == 0)
+		fah_strbuf_addf(out,
+				" thread=%u time=%" PRIu64 " block=%" PRIu64
+				" kind=%s node=%u bytes=%" PRIu64 " held=%" PRIu64 " most=%" PRIu64,
+				a.thread, a.time_ns, a.block, fah_memory_words(a.kind), a.node,
+				a.bytes, a.held, a.most);
+	return err;
+}
+
+static int print_free(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_free f;
+	int err = fah_decode_free(rec, &f);
+
+	if (err == 0)
+		fah_strbuf_addf(out,
+				" process=%u time=%" PRIu64 " block=%" PRIu64 " held=%" PRIu64
+				" most=%" PRIu64 " ending=%u",
+				f.process, f.time_ns, f.block, f.held, f.most, f.ending);
+	return err;
+}
+
+static int print_heap(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_heap h;
+	int err = fah_decode_heap(rec, &h);
+
+	if (err == 0)
+		fah_strbuf_addf(out,
+				" process=%u time=%" PRIu64 " interval=%" PRIu64 " before=%" PRIu64
+				" python=%" PRIu64 " native=%" PRIu64 " most=%" PRIu64
+				" lost=%" PRIu64 " copied=%" PRIu64,
+				h.process, h.time_ns, h.interval, h.before, h.python, h.native,
+				h.most, h.lost, h.copied);
+	return err;
+}
+
+static int print_copy(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_copy c;
+	int err = fah_decode_copy(rec, &c);
+
+	if (err == 0)
+		fah_strbuf_addf(out,
+				" thread=%u time=%" PRIu64 " node=%u bytes=%" PRIu64
+				" interval=%" PRIu64,
+				c.thread, c.time_ns, c.node, c.bytes, c.interval);
+	return err;
+}
+
 static int print_end(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
 {
 	struct fah_rec_end e;
@@ -382,6 +437,10 @@ static const struct record_type {
 	{FAH_REC_TIMED, "TIMED", print_timed},
 	{FAH_REC_LINES, "LINES", print_lines},
 	{FAH_REC_LINES_STATE, "LINES_STATE", print_lines_state},
+	{FAH_REC_ALLOC, "ALLOC", print_alloc},
+	{FAH_REC_FREE, "FREE", print_free},
+	{FAH_REC_HEAP, "HEAP", print_heap},
+	{FAH_REC_COPY, "COPY", print_copy},
 };
 
 static const struct record_type *find(unsigned type)

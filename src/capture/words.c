@@ -69,6 +69,18 @@ const char *fah_where_words(uint32_t flags)
 	return pick(words, COUNT(words), flags & FAH_IN_MASK);
 }
 
+const char *fah_memory_words(uint32_t kind)
+{
+	static const char *const words[] = {
+		[FAH_MEMORY_PYTHON] = "python",
+		[FAH_MEMORY_NATIVE] = "native",
+		[FAH_MEMORY_MAPPED] = "mapped",
+	};
+	_Static_assert(COUNT(words) == FAH_MEMORY_COUNT, "a kind without words");
+
+	return pick(words, COUNT(words), kind);
+}
+
 const char *fah_wait_words(uint32_t reason)
 {
 	static const char *const words[] = {

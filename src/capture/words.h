@@ -15,6 +15,8 @@ const char *fah_clock_words(uint32_t clock);
 const char *fah_status_words(uint32_t status);
 /* Of the low two bits of enum fah_sample_flag: "python", "native", "system". */
 const char *fah_where_words(uint32_t flags);
+/* Of enum fah_memory: "python", "native", "mapped". */
+const char *fah_memory_words(uint32_t kind);
 /* Of enum fah_wait: "socket", "GIL". */
 const char *fah_wait_words(uint32_t reason);
 /* Of enum fah_unwind_stop (native/unwind.h), how a native stack ended: "whole", "too long". */

@@ -627,6 +627,72 @@ void fah_writer_lines_state(struct fah_writer *w, const struct fah_rec_lines_sta
 	send(w, FAH_REC_LINES_STATE, &sb);
 }
 
+void fah_writer_alloc(struct fah_writer *w, const struct fah_rec_alloc *a)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!a->thread || a->thread > w->n_threads || a->node > w->n_nodes)
+		return;
+	send_nodes(w); /* this one's among them */
+	put_number(&sb, a->thread);
+	put_number(&sb, a->time_ns);
+	put_number(&sb, a->block);
+	put_number(&sb, a->kind);
+	put_number(&sb, a->node);
+	put_number(&sb, a->bytes);
+	put_number(&sb, a->held);
+	put_number(&sb, a->most);
+	send(w, FAH_REC_ALLOC, &sb);
+}
+
+void fah_writer_free_block(struct fah_writer *w, const struct fah_rec_free *f)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!f->process || f->process > w->n_processes)
+		return;
+	put_number(&sb, f->process);
+	put_number(&sb, f->time_ns);
+	put_number(&sb, f->block);
+	put_number(&sb, f->held);
+	put_number(&sb, f->most);
+	put_number(&sb, f->ending);
+	send(w, FAH_REC_FREE, &sb);
+}
+
+void fah_writer_heap(struct fah_writer *w, const struct fah_rec_heap *h)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!h->process || h->process > w->n_processes)
+		return;
+	put_number(&sb, h->process);
+	put_number(&sb, h->time_ns);
+	put_number(&sb, h->interval);
+	put_number(&sb, h->before);
+	put_number(&sb, h->python);
+	put_number(&sb, h->native);
+	put_number(&sb, h->most);
+	put_number(&sb, h->lost);
+	put_number(&sb, h->copied);
+	send(w, FAH_REC_HEAP, &sb);
+}
+
+void fah_writer_copied(struct fah_writer *w, const struct fah_rec_copy *c)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!c->thread || c->thread > w->n_threads || c->node > w->n_nodes)
+		return;
+	send_nodes(w);
+	put_number(&sb, c->thread);
+	put_number(&sb, c->time_ns);
+	put_number(&sb, c->node);
+	put_number(&sb, c->bytes);
+	put_number(&sb, c->interval);
+	send(w, FAH_REC_COPY, &sb);
+}
+
 bool fah_writer_lost(const struct fah_writer *w)
 {
 	return w->sink.loss.records || w->sink.out.len;

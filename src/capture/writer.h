@@ -117,6 +117,16 @@ void fah_writer_lines(struct fah_writer *w, const struct fah_rec_lines *lines);
 struct fah_rec_lines_state;
 void fah_writer_lines_state(struct fah_writer *w, const struct fah_rec_lines_state *state);
 
+/* Blocks of memory; ids are of w, others are ignored. */
+struct fah_rec_alloc;
+void fah_writer_alloc(struct fah_writer *w, const struct fah_rec_alloc *a);
+struct fah_rec_free;
+void fah_writer_free_block(struct fah_writer *w, const struct fah_rec_free *f);
+struct fah_rec_heap;
+void fah_writer_heap(struct fah_writer *w, const struct fah_rec_heap *h);
+struct fah_rec_copy;
+void fah_writer_copied(struct fah_writer *w, const struct fah_rec_copy *c);
+
 struct fah_run_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes;
 	uint32_t wait_status; /* as wait4 gives it */

@@ -1,14 +1,19 @@
-/* cmd_annotate.c - source lines with their hits and times: line_profiler's files, and ours. */
+/* cmd_annotate.c - source lines with their hits and times: line_profiler's files, and ours; or with
+ * the memory that they hold. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/lines_result.h"
+#include "cli/open.h"
+#include "cli/shown.h"
 #include "core/err.h"
+#include "model/heap.h"
+#include "report/lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_UNIT = 1, OPT_SKIP_ZERO, OPT_SORT, OPT_SUMMARIZE, OPT_JSON };
+enum { OPT_UNIT = 1, OPT_SKIP_ZERO, OPT_SORT, OPT_SUMMARIZE, OPT_JSON, OPT_MEMORY };
 
 static const struct fah_option options[] = {
 	{OPT_UNIT, "unit", "u", "SECONDS",
@@ -17,12 +22,13 @@ static const struct fah_option options[] = {
 	{OPT_SORT, "sort", "t", NULL, "the dearest function last"},
 	{OPT_SUMMARIZE, "summarize", "m", NULL, "and a line for each function below"},
 	{OPT_JSON, "json", NULL, NULL, "all lines with all their numbers, as JSON"},
+	{OPT_MEMORY, "memory", NULL, NULL, "of a capture: lines with their time and their memory"},
 	{0},
 };
 
 struct wanted {
 	struct fah_linehits_options how;
-	bool json;
+	bool json, memory;
 	struct fah_linehits sum;
 	bool any;
 };
@@ -41,10 +47,38 @@ static int take_option(struct wanted *w, int option, const char *value)
 	case OPT_SUMMARIZE:
 		w->how.summarize = true;
 		return 0;
+	case OPT_MEMORY:
+		w->memory = true;
+		return 0;
 	default:
 		w->json = true;
 		return 0;
 	}
+}
+
+/* The table that fixingahole profile --memory writes, again. */
+static int show_memory(const char *path)
+{
+	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
+	_cleanup_(fah_shown_release) struct fah_shown shown = {0};
+	_cleanup_(fah_freep) char *real = NULL;
+	struct fah_report_options o;
+	int err, status = fah_open_capture(&opened, "annotate", path);
+
+	if (status)
+		return status;
+	if (!fah_profile_has_heap(opened.profile))
+		return fah_fail("annotate: %s has no record of memory: record it with --memory",
+				opened.path);
+	real = realpath(opened.path,
+			NULL); /* the copy of the code is read by its whole path only */
+	err = fah_shown_init(&shown, opened.profile, real ? real : opened.path);
+	if (err == 0) {
+		o = shown.report;
+		fah_shown_on_stdout(&o);
+		err = fah_report_lines(stdout, opened.profile, &o);
+	}
+	return err < 0 ? fah_fail_err(err, "annotate: %s", path) : FAH_STATUS_OK;
 }
 
 static int add_file(struct wanted *w, const char *path)
@@ -74,9 +108,12 @@ static int show(struct wanted *w)
 
 static int run(struct wanted *w, const struct fah_command *cmd, int argc, char **argv)
 {
+	_cleanup_(fah_freep) const char **paths = calloc((size_t)argc + 1, sizeof(*paths));
 	struct fah_args a;
-	int arg, status = 0;
+	int arg, status = 0, n = 0;
 
+	if (!paths)
+		return fah_fail_err(FAH_ERR_NOMEM, "annotate");
 	fah_args_init(&a, cmd, argc, argv);
 	while ((arg = fah_args_next(&a)) != FAH_ARG_END) {
 		if (arg == FAH_ARG_HELP)
@@ -84,9 +121,18 @@ static int run(struct wanted *w, const struct fah_command *cmd, int argc, char *
 		if (arg == FAH_ARG_ERROR)
 			return FAH_STATUS_USAGE;
 		if (arg == FAH_ARG_OPERAND)
-			status = add_file(w, a.value);
+			paths[n++] = a.value;
 		else if (arg > 0)
 			status = take_option(w, arg, a.value);
+		if (status)
+			return status;
+	}
+	if (w->memory && n > 1)
+		return fah_fail("annotate: --memory: one capture at a time, not also %s", paths[1]);
+	if (w->memory && n)
+		return show_memory(paths[0]);
+	for (int i = 0; i < n; i++) {
+		status = add_file(w, paths[i]);
 		if (status)
 			return status;
 	}
@@ -111,6 +157,8 @@ static const char *const examples[] = {
 	"what fixingahole lines, or kernprof -l, has written",
 	"fixingahole annotate -z -t -m -u 1e-3 a.lprof b.lprof",
 	"two runs added up, in milliseconds, the dearest function last, and a summary",
+	"fixingahole annotate --memory performance/script/20260126_145848",
+	"what each line of a run held, through its time",
 	NULL,
 };
 
@@ -129,7 +177,9 @@ const struct fah_command fah_cmd_annotate = {
 		       "it is ever "
 		       "run. Sources are read from where they stood; functions that did not run "
 		       "are shown too, "
-		       "unless -z.",
+		       "unless -z.\n\n"
+		       "With --memory it prints the table of a capture that has memory, as "
+		       "fixingahole profile --memory writes it.",
 	.options = options,
 	.examples = examples,
 	.run = cmd_annotate,

@@ -9,6 +9,7 @@ static const struct fah_option options[] = {
 	 "the format; without it, the one that FILE's name ends with"},
 	{OPT_OUTPUT, "output", "o", "FILE", "where to, instead of stdout; - is stdout"},
 	FAH_VIEW_OPTIONS,
+	FAH_MEMORY_VIEW,
 	{0},
 };
 
@@ -25,6 +26,8 @@ static int take_option(void *ctx, int option, const char *value)
 		w->name = value;
 	else if (option == OPT_OUTPUT)
 		w->out = value;
+	else if (option == FAH_OPT_MEMORY)
+		return fah_view_memory(&w->view, "export", value);
 	else
 		fah_view_option(&w->view, option, value);
 	return 0;
@@ -43,7 +46,13 @@ static int cmd_export(const struct fah_command *cmd, int argc, char **argv)
 	format = fah_export_choose("export", w.name, w.out);
 	if (!format)
 		return FAH_STATUS_USAGE;
+	if (w.view.memory && !format->memory)
+		return fah_fail("export: %s can't hold memory; folded, speedscope, pprof and svg "
+				"can",
+				format->name);
 	status = fah_open_capture(&opened, "export", path);
+	if (status == FAH_STATUS_OK)
+		status = fah_view_check_memory(&w.view, "export", &opened);
 	return status ? status : fah_export_to(&opened, format, &w.view, w.out, stderr);
 }
 
@@ -54,6 +63,8 @@ static const char *const examples[] = {
 	"for pprof",
 	"fixingahole export performance/script/20260126_145848 -f folded | flamegraph.pl >x.svg",
 	"a flame graph by somebody else's tool",
+	"fixingahole export x.fah --memory -f speedscope -o x.speedscope.json",
+	"who holds the memory at its peak, in bytes",
 	NULL,
 };
 

@@ -15,6 +15,7 @@ static const struct fah_option options[] = {
 	 "an interactive picture (.svg) instead of text; - is stdout"},
 	{OPT_DEPTH, "depth", NULL, "N", "so many rows in the terminal (60)"},
 	FAH_TREE_OPTIONS,
+	FAH_MEMORY_VIEW,
 	{0},
 };
 
@@ -43,6 +44,8 @@ static int take_option(void *ctx, int option, const char *value)
 		w->out = value;
 	else if (option == OPT_DEPTH && !fah_parse_count(value, &w->rows))
 		return fah_fail("flame: --depth %s: a number is needed, like 10", value);
+	else if (option == FAH_OPT_MEMORY)
+		return fah_view_memory(&w->view, "flame", value);
 	else
 		fah_view_option(&w->view, option, value);
 	return 0;
@@ -60,6 +63,8 @@ static int cmd_flame(const struct fah_command *cmd, int argc, char **argv)
 	if (!w.out)
 		return draw(&w, path);
 	status = fah_open_capture(&opened, "flame", path);
+	if (status == FAH_STATUS_OK)
+		status = fah_view_check_memory(&w.view, "flame", &opened);
 	if (status != FAH_STATUS_OK)
 		return status;
 	return fah_export_to(&opened, fah_export_find("svg"), &w.view, w.out, stderr);

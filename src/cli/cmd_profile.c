@@ -9,6 +9,7 @@
 #include "capture/reader.h"
 #include "cli/cli.h"
 #include "cli/git.h"
+#include "cli/heap_options.h"
 #include "cli/invoke.h"
 #include "cli/live.h"
 #include "cli/logs.h"
@@ -39,6 +40,9 @@ enum {
 	OPT_BUDGET,
 	OPT_CLOCK,
 	OPT_CPU,
+	OPT_MEMORY,
+	OPT_PRECISION,
+	OPT_EXACT,
 	OPT_TRACE,
 	OPT_NO_TRACE,
 	OPT_ROOT,
@@ -72,6 +76,9 @@ static const struct fah_option options[] = {
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
 	 "what it may cost, in percent of a core (default: 1, unless a rate is given)"},
 	{OPT_CPU, "cpu", "c", NULL, "time, not memory (default)"},
+	FAH_MEMORY_OPTION(OPT_MEMORY, "m"),
+	FAH_PRECISION_OPTION(OPT_PRECISION, "p"),
+	FAH_EXACT_OPTION(OPT_EXACT),
 	{OPT_TRACE, "trace", "t", NULL,
 	 "say where the dearest functions are called from, and how often (default)"},
 	{OPT_NO_TRACE, "no-trace", "nt", NULL, "don't"},
@@ -105,6 +112,8 @@ struct job {
 	double live;	/* seconds between summaries; 0: one at the end */
 	uint32_t clock; /* enum fah_clock; 0: by the rate */
 	uint32_t log_level, plots;
+	struct fah_heap_options heap;
+	uint64_t heap_interval;
 	int n_rest;
 	char **rest; /* the program's own arguments */
 	char python[FAH_RUN_PATH_MAX], script[FAH_RUN_PATH_MAX];
@@ -147,8 +156,15 @@ static int take_option(struct job *job, int option, const char *value)
 	case OPT_DURATION:
 		job->flags.duration = value;
 		return 0;
-	case OPT_CPU: /* there is nothing else yet */
+	case OPT_CPU:
+	case OPT_MEMORY:
+		job->heap.memory = option == OPT_MEMORY;
 		return 0;
+	case OPT_EXACT:
+		job->heap.exact = true;
+		return 0;
+	case OPT_PRECISION:
+		return fah_heap_take_precision(&job->heap, "profile", value);
 	case OPT_TRACE:
 	case OPT_NO_TRACE:
 		job->no_trace = option == OPT_NO_TRACE;
@@ -355,6 +371,8 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		.log_level = job->log_level,
 		.log_path = fah_runfolder_file(folder, FAH_LOGS_FILE, logs),
 		.plots = job->plots,
+		.heap = job->heap.memory,
+		.heap_interval = job->heap_interval,
 		.meta = fah_notebook_meta(&job->notebook, meta),
 	};
 	int err;
@@ -426,6 +444,7 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 		status = fah_python_choose(job.python_asked, job.python, sizeof(job.python));
 	if (status)
 		return status;
+	job.heap_interval = fah_heap_interval(&job.heap, "profile");
 	choose_name(&job);
 	job.command = command = fah_invoke_words(cmd, argc, argv);
 	status = fah_runfolder_make(&folder, job.settings.output, job.name);

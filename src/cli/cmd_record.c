@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/heap_options.h"
 #include "cli/invoke.h"
 #include "cli/progress.h"
 #include "cli/record_output.h"
@@ -37,6 +38,9 @@ enum {
 	OPT_BUDGET,
 	OPT_QUIET,
 	OPT_PID,
+	OPT_MEMORY,
+	OPT_PRECISION,
+	OPT_EXACT,
 };
 
 static const struct fah_option options[] = {
@@ -52,6 +56,9 @@ static const struct fah_option options[] = {
 	{OPT_KEEP, "keep", NULL, NULL, "keep the capture beside an export"},
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
 	 "what it may cost, in percent of a core (default: 1, unless a rate is given)"},
+	FAH_MEMORY_OPTION(OPT_MEMORY, NULL),
+	FAH_PRECISION_OPTION(OPT_PRECISION, NULL),
+	FAH_EXACT_OPTION(OPT_EXACT),
 	{OPT_QUIET, "quiet", "q", NULL, "nothing of ours on stderr but errors"},
 	FAH_VIEW_OPTIONS,
 	{OPT_PID, "pid", "p", "PID", "attach to a running process: not yet"},
@@ -61,6 +68,7 @@ static const struct fah_option options[] = {
 struct job {
 	struct fah_record_output output;
 	double rate, duration, budget;
+	struct fah_heap_options heap;
 	uint32_t clock; /* enum fah_clock; 0: by the rate */
 	bool kill, quiet;
 	char *const *argv; /* the command */
@@ -111,6 +119,14 @@ static int take_option(struct job *job, int option, const char *value)
 	case OPT_FORMAT:
 		job->output.format_name = value;
 		return 0;
+	case OPT_MEMORY:
+		job->heap.memory = true;
+		return 0;
+	case OPT_EXACT:
+		job->heap.exact = true;
+		return 0;
+	case OPT_PRECISION:
+		return fah_heap_take_precision(&job->heap, "record", value);
 	case OPT_KEEP:
 		job->output.keep = true;
 		return 0;
@@ -197,6 +213,8 @@ static int run(const struct job *job, struct fah_progress *progress, struct fah_
 		.add_pid = job->output.add_pid,
 		.rate = job->rate,
 		.clock = job->clock,
+		.heap = job->heap.memory,
+		.heap_interval = fah_heap_interval(&job->heap, "record"),
 		.budget = job->budget,
 		.duration = job->duration,
 		.test_hz = fah_invoke_test_rate(),

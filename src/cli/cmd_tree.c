@@ -17,6 +17,7 @@ static const struct fah_option options[] = {
 	{OPT_SELF_LESS, "self-less", NULL, NULL, "leave out calls that only pass on to one other"},
 	{OPT_JSON, "json", NULL, NULL, "all calls with all their numbers, as JSON"},
 	FAH_TREE_OPTIONS,
+	FAH_MEMORY_VIEW,
 	{0},
 };
 
@@ -62,6 +63,8 @@ static int take_option(void *ctx, int option, const char *value)
 	case OPT_JSON:
 		w->json = true;
 		return 0;
+	case FAH_OPT_MEMORY:
+		return fah_view_memory(&w->view, "tree", value);
 	default:
 		fah_view_option(&w->view, option, value);
 		return 0;
@@ -84,6 +87,8 @@ static const char *const examples[] = {
 	"the call tree of a run of fixingahole profile, the dearest calls first",
 	"fixingahole tree profile.fah --min 0.1 --self-less",
 	"also small calls, without those that only pass on to one other",
+	"fixingahole tree profile.fah --memory=live",
+	"who asked for the memory that was not given back when the program ended",
 	NULL,
 };
 

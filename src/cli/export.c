@@ -37,6 +37,32 @@ bool fah_view_option(struct fah_view *view, int option, const char *value)
 	return false;
 }
 
+int fah_view_memory(struct fah_view *view, const char *command, const char *value)
+{
+	static const char *const names[] = {
+		[FAH_HEAP_VIEW_PEAK] = "peak",
+		[FAH_HEAP_VIEW_LIVE] = "live",
+		[FAH_HEAP_VIEW_TEMPORARY] = "temporary",
+		[FAH_HEAP_VIEW_TOTAL] = "total",
+	};
+
+	for (unsigned i = FAH_HEAP_VIEW_PEAK; i <= FAH_HEAP_VIEW_TOTAL; i++)
+		if (!strcmp(value ? value : "peak", names[i])) {
+			view->memory = i;
+			return 0;
+		}
+	return fah_fail("%s: --memory=%s: peak, live, temporary or total", command, value);
+}
+
+int fah_view_check_memory(const struct fah_view *view, const char *command,
+			  const struct fah_opened *opened)
+{
+	if (!view->memory || fah_profile_has_heap(opened->profile))
+		return 0;
+	return fah_fail("%s: %s has no record of memory: record it with --memory", command,
+			opened->path);
+}
+
 int fah_fail_only(const struct fah_view *view)
 {
 	return fah_fail("no function '%s' in this capture; functions have their qualified names "
@@ -127,7 +153,7 @@ int fah_export_to(const struct fah_opened *s, const struct fah_export *format,
 		return fah_fail("%s is not text: write it to a file with -o x%s", format->name,
 				format->extensions[0]);
 	say_missing(words, s->path, fah_profile_totals(s->profile));
-	if (view->only)
+	if (view->only && !view->memory)
 		err = say_part(words, s->profile, view);
 	if (err == FAH_ERR_USAGE)
 		return fah_fail_only(view);

@@ -17,6 +17,7 @@ enum {
 	FAH_OPT_BUSY,
 	FAH_OPT_LINES,
 	FAH_OPT_SUBPROCESSES,
+	FAH_OPT_MEMORY,
 };
 /* clang-format off */
 #define FAH_VIEW_FRAMES \
@@ -38,6 +39,10 @@ enum {
 	FAH_VIEW_FRAMES, \
 	{FAH_OPT_BUSY, "busy", "b", NULL, "without the time in which threads waited"}, \
 	{FAH_OPT_LINES, "lines", "l", NULL, "calls are told apart by line, not only by function"}
+/* Of commands that read a capture: see fah_view_memory. */
+#define FAH_MEMORY_VIEW \
+	{FAH_OPT_MEMORY, "memory", "m", "[=peak|live|temporary|total]", \
+	 "bytes, not time: at the peak (default), live at exit, ..."}
 /* clang-format on */
 
 /* How a view begins, before options: frames by line. */
@@ -51,6 +56,12 @@ enum {
 	}
 /* One of the above, with args->value: false where it is none of them. */
 bool fah_view_option(struct fah_view *view, int option, const char *value);
+
+/* --memory[=WHICH]; value may be NULL. 0, or an exit status after printing one line. */
+int fah_view_memory(struct fah_view *view, const char *command, const char *value);
+/* A view of memory of a capture that has none is an error: as above. */
+int fah_view_check_memory(const struct fah_view *view, const char *command,
+			  const struct fah_opened *opened);
 
 /* The line for FAH_ERR_USAGE of fah_stacks_new: view->only is the name of nothing. */
 int fah_fail_only(const struct fah_view *view);

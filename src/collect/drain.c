@@ -464,6 +464,84 @@ static void take_lines_state(struct fah_drain *d, struct fah_collected *p,
 		fah_writer_lines_state(d->w, &s);
 }
 
+static void take_alloc(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		       struct fah_cursor *cur, bool write)
+{
+	struct fah_rec_alloc a = {.thread = ctx->thread};
+	uint32_t flags;
+	bool known;
+
+	ctx->time_ns += fah_get_varint(cur);
+	a.time_ns = since_start(d, ctx->time_ns);
+	a.block = fah_get_varint(cur);
+	a.kind = (uint32_t)fah_get_varint(cur);
+	a.bytes = fah_get_varint(cur);
+	a.held = fah_get_varint(cur);
+	a.most = fah_get_varint(cur);
+	flags = (uint32_t)fah_get_varint(cur);
+	if (cur->bad)
+		return;
+	known = fah_stack_take(&ctx->stack, &p->codes, d->modules, runtime_code_of(p), d->w, cur,
+			       &flags, &d->stats.stacks, &a.node);
+	if (!known)
+		a.node = 0; /* the block counts all the same */
+	if (write)
+		fah_writer_alloc(d->w, &a);
+}
+
+static void take_free(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		      struct fah_cursor *cur, bool write)
+{
+	struct fah_rec_free f = {.process = p->id};
+
+	ctx->time_ns += fah_get_varint(cur);
+	f.time_ns = since_start(d, ctx->time_ns);
+	f.block = fah_get_varint(cur);
+	f.held = fah_get_varint(cur);
+	f.most = fah_get_varint(cur);
+	f.ending = (uint32_t)fah_get_varint(cur);
+	if (!cur->bad && write)
+		fah_writer_free_block(d->w, &f);
+}
+
+static void take_copy(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		      struct fah_cursor *cur, bool write)
+{
+	struct fah_rec_copy c = {.thread = ctx->thread};
+	uint32_t flags;
+
+	ctx->time_ns += fah_get_varint(cur);
+	c.time_ns = since_start(d, ctx->time_ns);
+	c.bytes = fah_get_varint(cur);
+	c.interval = fah_get_varint(cur);
+	flags = (uint32_t)fah_get_varint(cur);
+	if (cur->bad)
+		return;
+	if (!fah_stack_take(&ctx->stack, &p->codes, d->modules, runtime_code_of(p), d->w, cur,
+			    &flags, &d->stats.stacks, &c.node))
+		c.node = 0;
+	if (write)
+		fah_writer_copied(d->w, &c);
+}
+
+static void take_heap(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
+		      struct fah_cursor *cur, bool write)
+{
+	struct fah_rec_heap h = {.process = p->id};
+
+	ctx->time_ns += fah_get_varint(cur);
+	h.time_ns = since_start(d, ctx->time_ns);
+	h.interval = fah_get_varint(cur);
+	h.before = fah_get_varint(cur);
+	h.python = fah_get_varint(cur);
+	h.native = fah_get_varint(cur);
+	h.most = fah_get_varint(cur);
+	h.lost = fah_get_varint(cur);
+	h.copied = fah_get_varint(cur);
+	if (!cur->bad && write)
+		fah_writer_heap(d->w, &h);
+}
+
 static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 			int type, const uint8_t *payload, uint32_t len, bool write)
 {
@@ -498,6 +576,22 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 	}
 	if (type == FAH_SEG_LINES_STATE) {
 		take_lines_state(d, p, ctx, &cur, write);
+		return;
+	}
+	if (type == FAH_SEG_ALLOC) {
+		take_alloc(d, p, ctx, &cur, write);
+		return;
+	}
+	if (type == FAH_SEG_FREE) {
+		take_free(d, p, ctx, &cur, write);
+		return;
+	}
+	if (type == FAH_SEG_COPY) {
+		take_copy(d, p, ctx, &cur, write);
+		return;
+	}
+	if (type == FAH_SEG_HEAP) {
+		take_heap(d, p, ctx, &cur, write);
 		return;
 	}
 	if (type == FAH_SEG_LOG) {

@@ -332,6 +332,14 @@ static void tell_exact(const struct fah_session *s, const struct fah_run_options
 	fah_session_tell(s, FAH_SESSION_EXACT, text);
 }
 
+static void tell_heap(const struct fah_session *s, const struct fah_run_options *opt)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "interval %llu\n", (unsigned long long)opt->heap_interval);
+	fah_session_tell(s, FAH_SESSION_HEAP, text);
+}
+
 static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 		  struct fah_run_result *r)
 {
@@ -359,6 +367,8 @@ static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 		fah_session_tell(s, FAH_SESSION_COUNT, opt->count);
 	if (opt->exact)
 		tell_exact(s, opt);
+	if (opt->heap)
+		tell_heap(s, opt);
 	err = fah_program_hold(s, opt, &budget, &old, &program);
 	if (err == 0) {
 		if (opt->stop) { /* the caller's handler takes it, now that the child is there */
@@ -388,7 +398,7 @@ int fah_run(const struct fah_run_options *opt, struct fah_run_result *result)
 	int err, saved;
 
 	memset(result, 0, sizeof(*result));
-	err = fah_session_init(&session);
+	err = fah_session_init(&session, opt->heap);
 	if (err < 0)
 		return err;
 	err = run_in(&session, opt, result);

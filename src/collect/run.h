@@ -44,7 +44,9 @@ struct fah_run_options {
 	uint32_t exact; /* enum fah_exact_wanted: each call is told and timed */
 	/* Lines are told of functions that this chooses (agent/lines_scope.c); NULL: none are. */
 	const char *lines;
-	double duration; /* seconds after which recording ends; 0: with the program */
+	bool heap;		/* blocks of memory are counted, and some recorded: */
+	uint64_t heap_interval; /* where one of their bytes is picked, one in so many; 0: all */
+	double duration;	/* seconds after which recording ends; 0: with the program */
 	/* Recording ends when this is not 0; a handler of the caller's for SIGINT sets it. NULL:
 	 * SIGINT is the program's alone. */
 	const volatile sig_atomic_t *stop;

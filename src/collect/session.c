@@ -21,6 +21,7 @@
 /* Below that a memory-backed folder is too small: the program's own shared memory comes first. */
 #define MIN_FREE (256ull << 20)
 #define AGENT_NAME "libfixingahole-agent.so"
+#define AGENT_HEAP_NAME "libfixingahole-agent-heap.so"
 #define AGENT_LINK "agent.so"
 #define MEMORY "/dev/shm"
 #define PROBE "probe.seg"
@@ -133,10 +134,10 @@ static int find_dir(struct fah_session *s)
 	return make_dir(s, "/tmp", true);
 }
 
-int fah_session_init(struct fah_session *s)
+int fah_session_init(struct fah_session *s, bool heap)
 {
 	char agent[FAH_SESSION_PATH_MAX];
-	int err = fah_session_find(AGENT_NAME, agent, sizeof(agent));
+	int err = fah_session_find(heap ? AGENT_HEAP_NAME : AGENT_NAME, agent, sizeof(agent));
 
 	if (err < 0)
 		return err;
@@ -181,7 +182,8 @@ static bool is_ours(const char *name)
 
 	return !strcmp(name, AGENT_LINK) || !strcmp(name, FAH_SESSION_LOCK) ||
 	       !strcmp(name, FAH_SESSION_COUNT) || !strcmp(name, FAH_SESSION_EXACT) ||
-	       !strcmp(name, FAH_SESSION_LINES) || (n > 4 && !strcmp(name + n - 4, ".seg")) ||
+	       !strcmp(name, FAH_SESSION_LINES) || !strcmp(name, FAH_SESSION_HEAP) ||
+	       (n > 4 && !strcmp(name + n - 4, ".seg")) ||
 	       (n > 7 && !strcmp(name + n - 7, ".unwind")) ||
 	       (n > 6 && !strcmp(name + n - 6, ".codes"));
 }

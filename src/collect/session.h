@@ -23,9 +23,10 @@ int fah_session_find(const char *name, char *ret, size_t cap);
 /*
  * Make the folder (memory-backed where possible: a page that the kernel writes back to disk would
  * stall the target) and find the agent beside this program. The folder's path is absolute: the
- * program may go elsewhere. FAH_ERR_SYS with errno; ENOENT: no agent.
+ * program may go elsewhere. heap: the agent that stands in front of allocators. FAH_ERR_SYS with
+ * errno; ENOENT: no agent.
  */
-int fah_session_init(struct fah_session *s);
+int fah_session_init(struct fah_session *s, bool heap);
 /* A file of that name for agents: whose calls are counted (FAH_SESSION_COUNT, agent/count_scope.c),
  * whether all are told (FAH_SESSION_EXACT, agent/exact_start.c). FAH_ERR_SYS: it could not be
  * written, and is not there. */
@@ -59,6 +60,7 @@ void fah_session_expire(const char *base);
 #define FAH_SESSION_COUNT "count"
 #define FAH_SESSION_EXACT "exact"
 #define FAH_SESSION_LINES "lines"  /* whose lines are told (agent/lines_scope.c) */
+#define FAH_SESSION_HEAP "heap"	   /* which blocks of memory are recorded (agent/heap_sample.c) */
 #define FAH_SESSION_ENDED ".ended" /* behind the folder's name when its run is over */
 
 #endif

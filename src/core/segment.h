@@ -236,6 +236,26 @@ enum fah_seg_record {
 	/* time as in SAMPLE, what telling a line costs (ns, taken off), functions, frames and lines
 	 * that there was no room for, why no line is told str (empty: they are) */
 	FAH_SEG_LINES_STATE = 13,
+	/* time as in SAMPLE, number of the block among those recorded of its process (from 1),
+	 * enum fah_memory, bytes asked for, bytes that the process holds (this block among them),
+	 * the most it held so far; then as in SAMPLE from the flags on */
+	FAH_SEG_ALLOC = 14,
+	/* time as in SAMPLE, number of the block; held, most as in ALLOC: it is given back; 1: by
+	 * the interpreter's own end */
+	FAH_SEG_FREE = 15,
+	/* time as in SAMPLE, then as in the capture's HEAP from the interval on */
+	FAH_SEG_HEAP = 16,
+	/* time as in SAMPLE, bytes, mean bytes between copies that are recorded; then as in SAMPLE
+	 * from the flags on: a copy by memcpy or its like */
+	FAH_SEG_COPY = 17,
+};
+
+/* Whose a block of memory is. Also in captures. */
+enum fah_memory {
+	FAH_MEMORY_PYTHON = 0, /* asked for by the interpreter's own allocators */
+	FAH_MEMORY_NATIVE = 1, /* malloc and its like */
+	FAH_MEMORY_MAPPED = 2, /* anonymous memory by mmap */
+	FAH_MEMORY_COUNT = 3,
 };
 
 /* Plotting libraries whose show() is to return at once. */

@@ -21,6 +21,7 @@ struct fah_export {
 	const char *extensions[FAH_EXPORT_NAMES]; /* with their dot, the usual one first */
 	const char *summary;			  /* one line, no full stop */
 	bool binary;				  /* not for a terminal */
+	bool memory;				  /* it can hold bytes as well: views of memory */
 	/* 0, FAH_ERR_NOMEM, or FAH_ERR_SYS where out failed; the caller finishes out. */
 	int (*write)(struct fah_out *out, struct fah_stacks *stacks);
 };

@@ -1,6 +1,7 @@
 /*
  * folded.c - one line a stack, "outermost;...;innermost weight", as flamegraph.pl and its kin read
- * it. Weights are whole microseconds of the run's time, with threads of the thread's own.
+ * it. Weights are whole microseconds of the run's time, with threads of the thread's own; of memory
+ * bytes.
  *
  * A ';' would end a frame and a newline the stack, so in names they are written as \x3b and \n, and
  * a backslash as two; a reader splits the weight off at the last space, so spaces may stay.
@@ -53,12 +54,12 @@ static bool write_path(struct fah_out *out, struct folder *f, uint32_t path)
 }
 
 /* Rounded so that what is lost on one stack is made up for on the next: sums stay right. */
-static uint64_t whole_us(double seconds, double *rest)
+static uint64_t whole_number(double weight, double *rest)
 {
-	double us = seconds * 1e6 + *rest;
-	uint64_t whole = us >= 0.5 ? (uint64_t)(us + 0.5) : 0;
+	double exact = weight + *rest;
+	uint64_t whole = exact >= 0.5 ? (uint64_t)(exact + 0.5) : 0;
 
-	*rest = us - (double)whole;
+	*rest = exact - (double)whole;
 	return whole;
 }
 
@@ -68,7 +69,7 @@ static int write_folded(struct fah_out *out, struct fah_stacks *stacks)
 	const struct fah_path_sum *sums;
 	struct folder f = {0};
 	size_t n_paths, n_frames;
-	double rest = 0;
+	double rest = 0, scale = fah_view_scale(fah_stacks_view(stacks), 1e6);
 	int err = fah_stacks_sum(stacks, FAH_ALL_THREADS, fah_view_measure(fah_stacks_view(stacks)),
 				 &sums, &n_paths);
 
@@ -81,14 +82,14 @@ static int write_folded(struct fah_out *out, struct fah_stacks *stacks)
 	if (!up || !f.labels)
 		err = FAH_ERR_NOMEM;
 	for (uint32_t i = 1; err == 0 && i < n_paths; i++) {
-		uint64_t us = whole_us(sums[i].seconds, &rest);
+		uint64_t weight = whole_number(sums[i].seconds * scale, &rest);
 
-		if (!us)
+		if (!weight)
 			continue;
 		if (!write_path(out, &f, i))
 			err = FAH_ERR_NOMEM;
 		fah_out_addc(out, ' ');
-		fah_out_u64(out, us);
+		fah_out_u64(out, weight);
 		fah_out_addc(out, '\n');
 	}
 	for (size_t i = 0; f.labels && i < n_frames; i++)
@@ -102,5 +103,6 @@ const struct fah_export fah_export_folded = {
 	.aliases = {"raw", "collapsed"},
 	.extensions = {".folded", ".collapsed"},
 	.summary = "one line a stack with its microseconds, for flamegraph.pl and inferno",
+	.memory = true,
 	.write = write_folded,
 };

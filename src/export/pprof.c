@@ -1,7 +1,7 @@
 /*
  * pprof.c - the profile.proto of pprof, compressed: one sample a stack and thread, with the number
  * of samples and the CPU of the thread in nanoseconds; with idle also all of its time, waiting
- * included.
+ * included; of memory the number of recorded blocks and the bytes that they stand for.
  *
  * A message is built in memory, the file is streamed: repeated fields may come in any order, so the
  * tables that samples refer to stand behind them. Frames have no addresses, and their names are
@@ -165,7 +165,8 @@ static void write_sample(struct pprof *w, uint32_t path, const struct fah_path_s
 	size_t n;
 	const struct fah_path *paths = fah_stacks_paths(w->stacks, &n);
 	const struct fah_frame *frames = fah_stacks_frames(w->stacks, &n);
-	double ns = sum->seconds * 1e9 + w->rest_ns;
+	const struct fah_view *view = fah_stacks_view(w->stacks);
+	double ns = sum->seconds * fah_view_scale(view, 1e9) + w->rest_ns;
 	uint64_t whole = ns >= 0.5 ? (uint64_t)(ns + 0.5) : 0;
 	bool waits = frames[paths[path].frame].kind == FAH_FRAME_WAIT;
 
@@ -177,7 +178,7 @@ static void write_sample(struct pprof *w, uint32_t path, const struct fah_path_s
 	fah_strbuf_truncate(&w->inner, 0);
 	put(&w->inner, sum->samples);
 	put(&w->inner, waits ? 0 : whole);
-	if (fah_stacks_view(w->stacks)->idle)
+	if (view->idle && !view->memory)
 		put(&w->inner, whole);
 	put_bytes(&w->message, SAMPLE_VALUE, fah_strbuf_str(&w->inner), w->inner.len);
 	if (l->name)
@@ -291,28 +292,38 @@ static void write_facts(struct pprof *w)
 	const char *start = fah_profile_meta(p, "start_real_ns"),
 		   *command = fah_profile_meta(p, "command");
 	const struct fah_process *processes;
-	bool idle = fah_stacks_view(w->stacks)->idle;
+	const struct fah_view *view = fah_stacks_view(w->stacks);
 	size_t n;
 
 	processes = fah_profile_processes(p, &n);
 	put_number(w, PROFILE_TIME, start ? strtoull(start, NULL, 10) : 0);
 	put_number(w, PROFILE_DURATION, (uint64_t)(fah_profile_totals(p)->wall_s * 1e9));
-	write_type(w, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
-	put_number(w, PROFILE_PERIOD, n ? processes[0].period_ns : 0);
+	if (view->memory) {
+		write_type(w, PROFILE_PERIOD_TYPE, "space", "bytes");
+	} else {
+		write_type(w, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
+		put_number(w, PROFILE_PERIOD, n ? processes[0].period_ns : 0);
+	}
 	put_number(w, PROFILE_COMMENT, string(w, "made by fixingahole " FAH_VERSION));
 	if (command)
 		put_number(w, PROFILE_COMMENT, string(w, command));
-	put_number(w, PROFILE_DEFAULT_TYPE, string(w, idle ? "wall" : "cpu"));
+	put_number(w, PROFILE_DEFAULT_TYPE,
+		   string(w, view->memory ? "space"
+			     : view->idle ? "wall"
+					  : "cpu"));
 }
 
 static int write_all(struct pprof *w)
 {
+	const struct fah_view *view = fah_stacks_view(w->stacks);
+	bool memory = view->memory;
 	int err;
 
 	string(w, ""); /* index 0 */
-	write_type(w, PROFILE_SAMPLE_TYPE, "samples", "count");
-	write_type(w, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
-	if (fah_stacks_view(w->stacks)->idle)
+	write_type(w, PROFILE_SAMPLE_TYPE, memory ? "blocks" : "samples", "count");
+	write_type(w, PROFILE_SAMPLE_TYPE, memory ? "space" : "cpu",
+		   memory ? "bytes" : "nanoseconds");
+	if (view->idle && !memory)
 		write_type(w, PROFILE_SAMPLE_TYPE, "wall", "nanoseconds");
 	err = write_samples(w);
 	if (err < 0)
@@ -350,5 +361,6 @@ const struct fah_export fah_export_pprof = {
 	.extensions = {".pb.gz", ".pprof"},
 	.summary = "for go tool pprof, Pyroscope and others: stacks with samples and CPU",
 	.binary = true,
+	.memory = true,
 	.write = write_pprof,
 };

@@ -3,6 +3,8 @@
  * order, weights in nanoseconds of the thread's own time. So its "time order" is the thread's life
  * without what is not shown, and its "left heavy" adds up to the thread's CPU.
  *
+ * Of memory, blocks in the order of their births, weights in bytes.
+ *
  * Samples that follow each other with the same stack are one with their weights added, which looks
  * the same in both. Each is written with all its frames, so 10 million would be a gigabyte that no
  * browser opens: where there are more than STACKS_MAX, those of one stack are added up within
@@ -167,7 +169,7 @@ static void end_run(struct scope *s)
 
 static void add_run(struct scope *s, uint32_t path, double seconds)
 {
-	double ns = seconds * 1e9 + s->rest;
+	double ns = seconds * fah_view_scale(fah_stacks_view(s->stacks), 1e9) + s->rest;
 	uint64_t whole = ns >= 0.5 ? (uint64_t)(ns + 0.5) : 0;
 
 	s->rest = ns - (double)whole;
@@ -242,20 +244,24 @@ static void count(void *context, const struct fah_sight *sight)
 static int choose_window(struct scope *s, uint32_t thread)
 {
 	const struct fah_profile *p = fah_stacks_profile(s->stacks);
-	uint64_t all = fah_profile_totals(p)->samples, most;
+	uint64_t all = fah_profile_totals(p)->samples, most = STACKS_MAX;
+	bool memory = fah_stacks_view(s->stacks)->memory;
 	struct counter c = {0};
 	size_t n, i = 0;
 	int err;
 
 	s->window = 0;
-	if (all <= STACKS_MAX)
+	if (all <= STACKS_MAX && !memory)
 		return 0;
-	most = (uint64_t)((double)fah_profile_threads(p, &n)[thread].samples / (double)all *
-			  STACKS_MAX);
+	if (!memory)
+		most = (uint64_t)((double)fah_profile_threads(p, &n)[thread].samples / (double)all *
+				  STACKS_MAX);
 	err = fah_stacks_visit(s->stacks, thread, FAH_OWN_TIME, count, &c);
 	free(c.stamps);
 	if (err < 0 || c.failed)
 		return err < 0 ? err : FAH_ERR_NOMEM;
+	if (memory && c.seen <= STACKS_MAX) /* one thread asks for nearly all of it */
+		return 0;
 	for (s->window = WINDOW_FIRST; i < WINDOWS - 1; i++, s->window *= WINDOW_STEP)
 		if (c.runs[i] <= (most < STACKS_MIN ? STACKS_MIN : most))
 			break;
@@ -310,7 +316,8 @@ static int write_thread(struct scope *s, uint32_t thread, bool first)
 	fah_out_adds(s->out, first ? "\n{\"type\":\"sampled\",\"name\":"
 				   : ",\n{\"type\":\"sampled\",\"name\":");
 	write_name(s, thread);
-	fah_out_adds(s->out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\n\"samples\":[");
+	fah_out_addf(s->out, ",\"unit\":\"%s\",\"startValue\":0,\n\"samples\":[",
+		     fah_stacks_view(s->stacks)->memory ? "bytes" : "nanoseconds");
 	err = choose_window(s, thread);
 	if (err == 0)
 		err = write_stacks(s, thread);
@@ -344,10 +351,10 @@ static int write_profiles(struct scope *s)
 
 	threads = fah_profile_threads(p, &n);
 	for (uint32_t i = 0; i < n; i++) {
-		bool seen = threads[i].samples && !view->gil && !view->only;
+		bool seen = threads[i].samples && !view->gil && !view->only && !view->memory;
 		int err = 0;
 
-		if (!seen && (threads[i].samples || view->idle))
+		if (!seen && (threads[i].samples || view->idle || view->memory))
 			err = fah_stacks_visit(s->stacks, i, FAH_OWN_TIME, any, &seen);
 		if (err == 0 && seen) {
 			err = write_thread(s, i, first);
@@ -418,5 +425,6 @@ const struct fah_export fah_export_speedscope = {
 	.name = "speedscope",
 	.extensions = {".speedscope.json", ".speedscope"},
 	.summary = "for https://speedscope.app: each thread in time order and left heavy",
+	.memory = true,
 	.write = write_speedscope,
 };

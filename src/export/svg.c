@@ -92,6 +92,14 @@ static void label(const struct drawing *d, const struct fah_call *c, struct fah_
 	fah_strbuf_release(&place);
 }
 
+static void add_amount(struct drawing *d, double amount)
+{
+	if (d->t->memory)
+		fah_out_adds(d->out, fah_num_bytes(fah_heap_bytes(amount)).s);
+	else
+		fah_out_addf(d->out, "%.6f s", amount);
+}
+
 /* What the tooltip and the line below the boxes say. The first line is what is searched. */
 static void add_title(struct drawing *d, const struct fah_call *c, const struct fah_strbuf *name)
 {
@@ -102,13 +110,15 @@ static void add_title(struct drawing *d, const struct fah_call *c, const struct 
 
 	fah_out_adds(d->out, "<title>");
 	add_text(d->out, fah_strbuf_str(name), name->len);
-	fah_out_addf(d->out, "\n%.2f%% \xc2\xb1%.2f, %.6f s", percent(d, total(c)),
-		     100 * c->interval, total(c));
-	if (fah_times_sum(&c->self) > 0 && c->child)
-		fah_out_addf(d->out, "; own %.2f%%, %.6f s", percent(d, fah_times_sum(&c->self)),
-			     fah_times_sum(&c->self));
+	fah_out_addf(d->out, "\n%.2f%% \xc2\xb1%.2f, ", percent(d, total(c)), 100 * c->interval);
+	add_amount(d, total(c));
+	if (fah_times_sum(&c->self) > 0 && c->child) {
+		fah_out_addf(d->out, "; own %.2f%%, ", percent(d, fah_times_sum(&c->self)));
+		add_amount(d, fah_times_sum(&c->self));
+	}
 	if (c->samples)
-		fah_out_addf(d->out, "; %s samples", fah_num_count(c->samples).s);
+		fah_out_addf(d->out, "; %s %s", fah_num_count(c->samples).s,
+			     d->t->memory ? "blocks recorded" : "samples");
 	for (size_t k = 0; k < 4; k++) {
 		if (!(parts[k] > 0) || parts[k] == total(c))
 			continue;
@@ -279,9 +289,21 @@ static void add_legend(struct drawing *d)
 		     x + 10, x + 100);
 }
 
-static void add_head(struct drawing *d, const struct fah_view *view, unsigned height)
+static void add_run(struct drawing *d, const struct fah_view *view)
 {
 	const struct fah_totals *totals = fah_profile_totals(d->p);
+
+	fah_out_addf(d->out, "%s, %s samples", fah_num_seconds(totals->wall_s).s,
+		     fah_num_count(totals->samples).s);
+	if (totals->drops)
+		fah_out_addf(d->out, " (%s dropped)", fah_num_count(totals->drops).s);
+	fah_out_addf(d->out, "; shares of %s, to %s%.1f points or better (95%%)",
+		     view->threads ? "all threads' time" : "the run", "\xc2\xb1",
+		     totals->interval_points);
+}
+
+static void add_head(struct drawing *d, const struct fah_view *view, unsigned height)
+{
 	const char *command = fah_profile_meta(d->p, "command");
 
 	fah_out_addf(d->out,
@@ -294,13 +316,14 @@ static void add_head(struct drawing *d, const struct fah_view *view, unsigned he
 		     WIDTH, height, WIDTH, height, style, patterns);
 	fah_out_adds(d->out, "<text id=\"title\" x=\"10\" y=\"20\">");
 	add_raw(d, command ? command : "flame graph");
-	fah_out_addf(d->out, "</text>\n<text x=\"10\" y=\"34\">%s, %s samples",
-		     fah_num_seconds(totals->wall_s).s, fah_num_count(totals->samples).s);
-	if (totals->drops)
-		fah_out_addf(d->out, " (%s dropped)", fah_num_count(totals->drops).s);
-	fah_out_addf(d->out, "; shares of %s, to %s%.1f points or better (95%%)",
-		     view->threads ? "all threads' time" : "the run", "\xc2\xb1",
-		     totals->interval_points);
+	fah_out_adds(d->out, "</text>\n<text x=\"10\" y=\"34\">");
+	if (view->memory)
+		fah_out_addf(d->out, "%s %s, by %s blocks recorded",
+			     fah_num_bytes(fah_heap_bytes(d->t->whole_s)).s,
+			     fah_heap_view_words(view->memory),
+			     fah_num_count(d->t->calls[0].samples).s);
+	else
+		add_run(d, view);
 	if (view->only) {
 		fah_out_adds(d->out, "; only below ");
 		add_raw(d, view->only);
@@ -360,5 +383,6 @@ const struct fah_export fah_export_svg = {
 	.aliases = {"flamegraph"},
 	.extensions = {".svg"},
 	.summary = "a flame graph for the browser: zoom, search, tooltips; one file",
+	.memory = true,
 	.write = write_svg,
 };

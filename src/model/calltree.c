@@ -43,6 +43,7 @@ static void add_sight(void *context, const struct fah_sight *sight)
 		return;
 	self = &m->t->calls[sight->path].self;
 	m->t->calls[sight->path].samples += !moment->is_wait;
+	m->t->calls[sight->path].interval += moment->variance; /* until add_up */
 	if (moment->is_wait) {
 		self->waiting += moment->seconds;
 		return;
@@ -130,6 +131,7 @@ static void add_up(struct fah_calltree *t, const struct fah_totals *totals, bool
 		if (i) {
 			add(&t->calls[c->parent].total, &c->total);
 			t->calls[c->parent].samples += c->samples;
+			t->calls[c->parent].interval += c->interval;
 		}
 	}
 	t->whole_s = own ? fah_times_sum(&t->calls[0].total) : totals->wall_s;
@@ -137,6 +139,11 @@ static void add_up(struct fah_calltree *t, const struct fah_totals *totals, bool
 	for (size_t i = 0; i < t->n; i++) {
 		struct fah_call *c = &t->calls[i];
 
+		if (t->memory) {
+			c->interval =
+				t->whole_s > 0 ? 1.959964 * sqrt(c->interval) / t->whole_s : 1;
+			continue;
+		}
 		/* As of functions (charge.c): what is idle is measured, not sampled. */
 		c->interval = on_cpu > 0 && t->whole_s > 0
 				      ? fah_share_interval(ran(&c->total) / on_cpu,
@@ -147,7 +154,7 @@ static void add_up(struct fah_calltree *t, const struct fah_totals *totals, bool
 }
 
 struct place {
-	long long ns; /* rounded, so that equals keep the order of the capture */
+	long long ns; /* or bytes; rounded, so that equals keep the order of the capture */
 	uint32_t call;
 };
 
@@ -167,8 +174,12 @@ static int link_calls(struct fah_calltree *t)
 
 	if (!order)
 		return FAH_ERR_NOMEM;
-	for (uint32_t i = 0; i < t->n; i++)
-		order[i] = (struct place){llround(fah_times_sum(&t->calls[i].total) * 1e9), i};
+	for (uint32_t i = 0; i < t->n; i++) {
+		double total = fah_times_sum(&t->calls[i].total);
+
+		order[i] = (struct place){
+			t->memory ? (long long)fah_heap_bytes(total) : llround(total * 1e9), i};
+	}
 	qsort(order, t->n, sizeof(*order), dearest_last);
 	for (size_t k = 0; k < t->n; k++) {
 		struct fah_call *c = &t->calls[order[k].call];
@@ -208,7 +219,8 @@ int fah_calltree_new(struct fah_stacks *s, bool leaves, struct fah_calltree **re
 		split_all(&m);
 	if (m.failed)
 		return FAH_ERR_NOMEM;
-	add_up(t, &p->totals, measure == FAH_OWN_TIME);
+	t->memory = fah_stacks_view(s)->memory;
+	add_up(t, &p->totals, measure == FAH_OWN_TIME || t->memory);
 	err = link_calls(t);
 	if (err == 0)
 		*ret = TAKE_PTR(t);

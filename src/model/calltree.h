@@ -37,6 +37,7 @@ struct fah_calltree {
 	uint32_t max_depth;
 	/* What shares are of: the run's wall time; where threads are told apart, all their time. */
 	double whole_s;
+	enum fah_heap_view memory; /* seconds are bytes, of all that are shown */
 };
 
 /*

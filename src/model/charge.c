@@ -6,10 +6,10 @@
  * a node, parents first (a parent's id is smaller), and the cost is that of the nodes, not of the
  * samples.
  */
+#include "model/line_ids.h"
 #include "model/targets.h"
 
 #include "base/cleanup.h"
-#include "base/map.h"
 #include "core/err.h"
 
 struct charger {
@@ -18,11 +18,10 @@ struct charger {
 	struct fah_targets targets;
 	bool *collecting;		     /* by node: in the garbage collector */
 	struct fah_function_cost *functions; /* by function; the results are sorted copies */
-	struct fah_line_cost *lines;	     /* in order of appearance */
-	uint32_t *line_file;
-	double *line_most; /* seconds of the function that lines[].function names */
-	size_t n_lines, cap_lines, cap_line_file, cap_line_most;
-	struct fah_map by_line; /* file, line -> index into lines[] */
+	struct fah_line_ids ids;
+	struct fah_line_cost *lines; /* by id, n_lines of ids.n */
+	double *line_most;	     /* seconds of the function that lines[].function names */
+	size_t n_lines, cap_lines, cap_line_most;
 };
 
 static void add_times(struct fah_times *t, const struct fah_node_cost *c)
@@ -37,31 +36,26 @@ static void add_times(struct fah_times *t, const struct fah_node_cost *c)
 static int add_line(struct charger *c, const struct fah_node *node, uint32_t function,
 		    const struct fah_node_cost *cost, uint32_t *ret_line)
 {
-	uint32_t file = c->p->functions[function].file_id, *slot;
+	uint32_t id;
 	double *most;
-	bool is_new;
 
-	slot = fah_map_put(&c->by_line, fah_key_u64((uint64_t)file << 32 | node->line), &is_new);
-	if (!slot)
+	if (fah_line_ids_put(&c->ids, c->p->functions[function].file_id, node->line, &id) < 0)
 		return FAH_ERR_NOMEM;
-	if (is_new) {
+	if (id == c->n_lines) {
 		if (!fah_room(&c->lines, c->n_lines, &c->cap_lines, sizeof(*c->lines)) ||
-		    !fah_room(&c->line_file, c->n_lines, &c->cap_line_file, sizeof(uint32_t)) ||
 		    !fah_room(&c->line_most, c->n_lines, &c->cap_line_most, sizeof(double)))
 			return FAH_ERR_NOMEM;
-		*slot = (uint32_t)c->n_lines;
 		c->lines[c->n_lines] = (struct fah_line_cost){.line = node->line};
-		c->line_file[c->n_lines] = file;
 		c->line_most[c->n_lines++] = -1;
 	}
-	add_times(&c->lines[*slot].times, cost);
+	add_times(&c->lines[id].times, cost);
 	/* Two functions may share a line (a lambda's): it is named for the dearer one. */
-	most = &c->line_most[*slot];
+	most = &c->line_most[id];
 	if (fah_node_cost_sum(cost) > *most) {
 		*most = fah_node_cost_sum(cost);
-		c->lines[*slot].function = function;
+		c->lines[id].function = function;
 	}
-	*ret_line = *slot;
+	*ret_line = id;
 	return 0;
 }
 
@@ -201,7 +195,7 @@ static int collect_files(struct charger *c)
 	if (!files || !lines || !costs)
 		return FAH_ERR_NOMEM;
 	for (i = 0; i < c->n_lines; i++)
-		files[c->line_file[i]].n_lines++;
+		files[c->ids.all[i].file].n_lines++;
 	for (i = 0; i < out->n_functions; i++)
 		files[functions[out->functions[i].function].file_id].n_functions++;
 	for (i = 0; i < c->p->n_files; i++) {
@@ -213,7 +207,7 @@ static int collect_files(struct charger *c)
 		files[i].n_functions = 0;
 	}
 	for (i = 0; i < c->n_lines; i++) {
-		struct fah_file_cost *file = &files[c->line_file[i]];
+		struct fah_file_cost *file = &files[c->ids.all[i].file];
 
 		file->lines[file->n_lines++] = c->lines[i];
 		file->times.python += c->lines[i].times.python;
@@ -276,9 +270,8 @@ int fah_profile_charge(struct fah_profile *p, const struct fah_scope *scope,
 	free(c.collecting);
 	free(c.functions);
 	free(c.lines);
-	free(c.line_file);
 	free(c.line_most);
-	fah_map_release(&c.by_line);
+	fah_line_ids_release(&c.ids);
 	if (err < 0)
 		return err;
 	*ret = c.out;

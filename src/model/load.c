@@ -375,6 +375,11 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 	case FAH_REC_LINES:
 	case FAH_REC_LINES_STATE:
 		return fah_told_lines_add(l->p, rec);
+	case FAH_REC_ALLOC:
+	case FAH_REC_FREE:
+	case FAH_REC_HEAP:
+	case FAH_REC_COPY:
+		return fah_heap_records_add(l->p, rec);
 	}
 	return 0;
 }

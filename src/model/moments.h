@@ -19,12 +19,14 @@ enum fah_measure {
 	FAH_OWN_TIME = 1,
 };
 
+/* Or a block of memory, of a view of those: seconds are then bytes (view.h). */
 struct fah_moment {
 	uint64_t time_ns;   /* when it was taken; of a wait: when it ended */
 	uint64_t length_ns; /* of a wait: the stretch before that; else its CPU as measured */
 	double seconds;	    /* of the measure asked for, one of: */
 	double run_s, own_s;
-	double system; /* of seconds: the kernel's */
+	double system;	 /* of seconds: the kernel's */
+	double variance; /* of a block: of the bytes that it stands for */
 	uint32_t node;
 	uint32_t flags;	 /* enum fah_sample_flag; 0 of a wait */
 	uint32_t reason; /* of a wait: enum fah_wait, known ones only */

@@ -11,6 +11,8 @@
 #include "base/map.h"
 #include "core/err.h"
 #include "model/frames.h"
+#include "model/heap_pick.h"
+#include "model/heap_records.h"
 #include "model/internal.h"
 
 struct cached {
@@ -32,7 +34,8 @@ struct fah_stacks {
 	size_t cap_up;
 	struct fah_path_sum *sums;
 	size_t cap_sums;
-	bool failed; /* no memory */
+	struct fah_heap_picked picked; /* where the view is one of memory */
+	bool failed;		       /* no memory */
 };
 
 static uint32_t step(struct fah_stacks *s, uint32_t parent, uint32_t frame)
@@ -146,7 +149,7 @@ static void look(void *context, const struct fah_moment *m)
 	struct cached c = s->cache[m->node];
 	struct fah_sight sight = {m, l->thread, c.path};
 
-	if (s->view.gil && !holds_gil(m))
+	if (s->view.gil && !s->view.memory && !holds_gil(m))
 		return;
 	if (c.stamp != s->stamp)
 		sight.path = find_path(s, m->node);
@@ -160,6 +163,27 @@ static void look(void *context, const struct fah_moment *m)
 		l->fn(l->context, &sight);
 }
 
+/* A block is a sample, in Python or native by whose allocators it was asked for from. */
+static void look_at_blocks(struct looker *l)
+{
+	const struct fah_heap_picked *picked = &l->s->picked;
+
+	for (size_t i = picked->first[l->thread]; i < picked->first[l->thread + 1]; i++) {
+		const struct fah_heap_block *b = &l->s->p->heap_records->blocks[picked->blocks[i]];
+		struct fah_moment m = {
+			.time_ns = b->born_ns,
+			.seconds = b->weight,
+			.run_s = b->weight,
+			.own_s = b->weight,
+			.variance = fah_heap_variance(b),
+			.node = b->node,
+			.flags = b->kind == FAH_MEMORY_PYTHON ? FAH_IN_PYTHON : FAH_IN_NATIVE,
+		};
+
+		look(l, &m);
+	}
+}
+
 int fah_stacks_visit(struct fah_stacks *s, uint32_t thread, enum fah_measure measure,
 		     fah_sight_fn *fn, void *context)
 {
@@ -168,7 +192,10 @@ int fah_stacks_visit(struct fah_stacks *s, uint32_t thread, enum fah_measure mea
 	if (thread >= s->p->n_threads)
 		return 0;
 	begin_thread(s, thread);
-	fah_profile_moments(s->p, thread, measure, s->view.idle && !s->view.gil, look, &l);
+	if (s->view.memory)
+		look_at_blocks(&l);
+	else
+		fah_profile_moments(s->p, thread, measure, s->view.idle && !s->view.gil, look, &l);
 	return s->failed ? FAH_ERR_NOMEM : 0;
 }
 
@@ -296,6 +323,8 @@ int fah_stacks_new(struct fah_profile *p, const struct fah_view *view, struct fa
 		return FAH_ERR_NOMEM;
 	s->paths[s->n_paths++] = (struct fah_path){0, 0};
 	err = view->only ? find_only(s) : 0;
+	if (err == 0 && view->memory)
+		err = fah_heap_pick(p, view->memory, &s->picked);
 	if (err < 0)
 		return err;
 	*ret = TAKE_PTR(s);
@@ -307,6 +336,7 @@ void fah_stacks_free(struct fah_stacks *s)
 	if (!s)
 		return;
 	fah_frames_release(&s->frames);
+	fah_heap_picked_release(&s->picked);
 	fah_map_release(&s->by_step);
 	free(s->paths);
 	free(s->cache);

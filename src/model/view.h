@@ -9,6 +9,7 @@
 #ifndef FAH_MODEL_VIEW_H
 #define FAH_MODEL_VIEW_H
 
+#include "model/heap.h"
 #include "model/moments.h"
 
 struct fah_view {
@@ -19,6 +20,9 @@ struct fah_view {
 	bool gil;   /* only samples in which the thread held the interpreter's lock; see below */
 	bool idle;  /* waits as well, each with a last frame that names its reason */
 	bool lines; /* frames are told apart by line; else by function */
+	enum fah_heap_view memory; /* not time but these blocks of memory: each is a sample of its
+				      thread, at its birth, whose seconds are the bytes that it
+				      stands for; gil and idle don't matter */
 	const char *only; /* a function: only what runs below it, and stacks begin there; borrowed,
 			     NULL: everything. "name", "Class.name" or "file.py:name" */
 };
@@ -99,6 +103,12 @@ int fah_stacks_sum(struct fah_stacks *s, uint32_t thread, enum fah_measure measu
 static inline enum fah_measure fah_view_measure(const struct fah_view *view)
 {
 	return view->threads ? FAH_OWN_TIME : FAH_RUN_TIME;
+}
+
+/* Units of a whole number that formats have, so many a second; of memory it is bytes. */
+static inline double fah_view_scale(const struct fah_view *view, double per_second)
+{
+	return view->memory ? 1 : per_second;
 }
 
 /* The part of the run that the view shows; with only: what is below that function. */

@@ -79,6 +79,12 @@ static uint32_t passes_to(const struct printing *pr, uint32_t i)
 	return only;
 }
 
+static struct fah_num amount(const struct printing *pr, double seconds)
+{
+	return pr->tree->memory ? fah_num_bytes_short(fah_heap_bytes(seconds))
+				: fah_num_seconds_short(seconds);
+}
+
 static void put_numbers(struct printing *pr, const struct fah_times *total, double self,
 			const struct fah_call *c)
 {
@@ -97,7 +103,7 @@ static void put_numbers(struct printing *pr, const struct fah_times *total, doub
 	} else {
 		fah_strbuf_fill(&t->line, ' ', t->o->utf8 ? 13 : 14);
 	}
-	fah_strbuf_addf(&t->line, " %9s  ", fah_num_seconds_short(fah_times_sum(total)).s);
+	fah_strbuf_addf(&t->line, " %9s  ", amount(pr, fah_times_sum(total)).s);
 	if (t->width >= WIDE) {
 		const double parts[] = {total->python, total->native, total->system,
 					total->waiting};
@@ -120,8 +126,8 @@ static void put_head(struct printing *pr)
 	struct fah_text *t = pr->t;
 	char head[128];
 
-	snprintf(head, sizeof(head), " Total%s   Self   Seconds  %sCall",
-		 t->o->utf8 ? "      " : "       ",
+	snprintf(head, sizeof(head), " Total%s   Self   %s  %sCall",
+		 t->o->utf8 ? "      " : "       ", pr->tree->memory ? " Memory" : "Seconds",
 		 t->width < WIDE ? "" : "Python Native System  Waits  ");
 	fah_text_paint(t, FAH_BOLD, head);
 	fah_text_end(t);
@@ -325,7 +331,7 @@ int fah_report_calls(FILE *out, struct fah_profile *p, const struct fah_calltree
 		fah_text_end(&t);
 		put_left_out(&pr);
 	}
-	err = fah_closing_below(&t, p, seconds);
+	err = fah_closing_below_tree(&t, p, tree);
 	t.failed |= pr.prefix.failed;
 	fah_strbuf_release(&pr.prefix);
 	free(pr.levels);

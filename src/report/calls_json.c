@@ -38,9 +38,9 @@ static void put_call(struct fah_json *j, const struct fah_calltree *t, const str
 		fah_json_put_str(j, "file", f->file);
 		fah_json_put_u64(j, "line", f->line ? f->line : f->first_line);
 	}
-	put_times(j, "total_s", &c->total);
-	put_times(j, "self_s", &c->self);
-	fah_json_put_u64(j, "samples", c->samples);
+	put_times(j, t->memory ? "total_bytes" : "total_s", &c->total);
+	put_times(j, t->memory ? "self_bytes" : "self_s", &c->self);
+	fah_json_put_u64(j, t->memory ? "recorded_blocks" : "samples", c->samples);
 	fah_json_put_double(j, "interval", c->interval);
 	fah_json_end_object(j);
 }
@@ -54,7 +54,7 @@ int fah_report_calls_json(FILE *out, const struct fah_profile *p, const struct f
 	fah_json_init(&j, out);
 	fah_json_begin_object(&j);
 	fah_json_put_double(&j, "wall_s", totals->wall_s);
-	fah_json_put_double(&j, "whole_s", tree->whole_s);
+	fah_json_put_double(&j, tree->memory ? "whole_bytes" : "whole_s", tree->whole_s);
 	fah_json_put_u64(&j, "samples", totals->samples);
 	fah_json_put_u64(&j, "drops", totals->drops);
 	fah_json_put_bool(&j, "complete", totals->complete);

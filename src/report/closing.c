@@ -8,6 +8,7 @@
 #include "capture/words.h"
 #include "core/segment.h"
 #include "report/health.h"
+#include "report/heap.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -453,5 +454,28 @@ int fah_closing_below(struct fah_text *t, struct fah_profile *p, double seconds)
 	words = *charges;
 	words.n_functions = 0; /* the largest is among what is shown, with its interval */
 	fah_closing_words(t, p, &words);
+	return 0;
+}
+
+int fah_closing_below_tree(struct fah_text *t, struct fah_profile *p,
+			   const struct fah_calltree *tree)
+{
+	double whole = fah_times_sum(&tree->calls[0].total);
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	const struct fah_heap *heap;
+	int err;
+
+	if (!tree->memory)
+		return fah_closing_below(t, p, whole);
+	err = fah_profile_heap(p, &fah_scope_everything, &heap);
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(&sb, "Shown: %s %s, by %s block%s recorded.",
+			fah_num_bytes(fah_heap_bytes(whole)).s, fah_heap_view_words(tree->memory),
+			fah_num_count(tree->calls[0].samples).s, plural(tree->calls[0].samples));
+	say(t, &sb);
+	if (heap)
+		fah_heap_words(t, p, heap);
+	fah_closing_end(t, p);
 	return 0;
 }

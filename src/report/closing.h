@@ -2,6 +2,7 @@
 #ifndef FAH_REPORT_CLOSING_H
 #define FAH_REPORT_CLOSING_H
 
+#include "model/calltree.h"
 #include "report/text.h"
 
 /* Interpreters that were not profiled, and why; false where there are none. */
@@ -18,5 +19,8 @@ void fah_closing_end(struct fah_text *t, const struct fah_profile *p);
  * the words above, or why there is nothing. seconds: what is shown. 0 or FAH_ERR_NOMEM. */
 void fah_closing_above(struct fah_text *t, const struct fah_profile *p);
 int fah_closing_below(struct fah_text *t, struct fah_profile *p, double seconds);
+/* The same of a tree, also of one of memory. */
+int fah_closing_below_tree(struct fah_text *t, struct fah_profile *p,
+			   const struct fah_calltree *tree);
 
 #endif

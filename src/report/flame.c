@@ -241,7 +241,7 @@ int fah_report_flame(FILE *out, struct fah_profile *p, const struct fah_calltree
 					put_row(&f, row);
 			put_legend(&f);
 		}
-		err = fah_closing_below(&t, p, seconds);
+		err = fah_closing_below_tree(&t, p, tree);
 	}
 	free(f.boxes);
 	free(f.starts);

@@ -6,12 +6,13 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "base/utf8.h"
 #include "core/err.h"
 #include "report/closing.h"
 #include "report/gains.h"
+#include "report/heap.h"
 #include "report/text.h"
 #include "report/thin.h"
+#include "report/top.h"
 #include "report/traces.h"
 #include "report/tree.h"
 #include "report/waits.h"
@@ -22,10 +23,7 @@
 
 #define FLOOR 0.0005 /* of the run: what rounds to 0.1 % */
 #define RULE_MIN 65
-#define NAME_MIN 12 /* columns that a name keeps however narrow the terminal is */
-#define PLACE_MIN 4 /* and the place behind it */
-#define COST_MIN 6  /* columns of "100.0%" */
-#define GAP 4
+#define COST_MIN 6 /* columns of "100.0%" */
 
 static void put_command(struct fah_text *t, const struct fah_profile *p)
 {
@@ -59,12 +57,16 @@ static void put_running(struct fah_text *t, const struct fah_totals *totals)
 	fah_text_end(t);
 }
 
-static void put_finished(struct fah_text *t, const struct fah_totals *totals)
+static void put_finished(struct fah_text *t, const struct fah_totals *totals,
+			 const struct fah_heap *heap)
 {
 	struct fah_strbuf finished = FAH_STRBUF_INIT;
 
 	fah_strbuf_addf(&finished, "Finished in %s", fah_num_seconds(totals->program_s).s);
-	if (totals->program_rss_bytes)
+	if (heap)
+		fah_strbuf_addf(&finished, " using %s of heap RAM",
+				fah_num_bytes(fah_heap_bytes(heap->max)).s);
+	else if (totals->program_rss_bytes)
 		fah_strbuf_addf(&finished, " using %s of RAM",
 				fah_num_bytes(totals->program_rss_bytes).s);
 	if (totals->unprofiled_s > 0)
@@ -77,7 +79,7 @@ static void put_finished(struct fah_text *t, const struct fah_totals *totals)
 	fah_text_put(t, "Total Wall Time: %s", fah_num_seconds(totals->wall_s).s);
 }
 
-static void put_totals(struct fah_text *t, const struct fah_profile *p)
+static void put_totals(struct fah_text *t, const struct fah_profile *p, const struct fah_heap *heap)
 {
 	const struct fah_totals *totals = fah_profile_totals(p);
 	uint64_t largest = 0;
@@ -87,7 +89,7 @@ static void put_totals(struct fah_text *t, const struct fah_profile *p)
 	if (t->o->so_far)
 		put_running(t, totals);
 	else
-		put_finished(t, totals);
+		put_finished(t, totals, heap);
 	if (fah_waits_summary(&t->line, totals))
 		fah_text_end(t);
 	if (n > 1) {
@@ -119,40 +121,31 @@ static void put_rule(struct fah_text *t, const char *glyph, int width)
 	fah_text_end(t);
 }
 
-struct top {
-	struct fah_strbuf *names, *places; /* clean */
-	const struct fah_function_cost *costs;
-	double wall_s;
-	double collecting; /* share of the wall time; 0: not worth a row */
-	struct fah_strbuf callers;
-	int n;
-	int name_columns, longest; /* of the names as shown, of a whole row */
-	int cost;		   /* columns of the largest share or its seconds */
-};
-
-static int columns(const struct fah_strbuf *sb)
-{
-	return (int)fah_utf8_width(fah_strbuf_str(sb), sb->len);
-}
-
 #define COLLECTOR "<garbage collector>"
 
 /* It has no place of its own: its time is in the functions that it was called from. */
-static void find_collector(struct top *top, const struct fah_profile *p,
-			   const struct fah_charges *charges)
+static int add_collector(struct fah_top *top, const struct fah_profile *p,
+			 const struct fah_charges *charges, const struct fah_report_options *o)
 {
 	const struct fah_function_cost *most = NULL;
+	struct fah_top_row *row;
+	double share;
 
 	if (!(charges->collecting >= FLOOR * charges->wall_s && charges->wall_s > 0))
-		return;
+		return 0;
 	for (size_t i = 0; i < charges->n_functions; i++)
 		if (!most || charges->functions[i].collecting > most->collecting)
 			most = &charges->functions[i];
-	top->collecting = charges->collecting / charges->wall_s;
-	fah_strbuf_adds(&top->callers, "(within its callers, most in ");
-	fah_text_clean(&top->callers, fah_profile_function(p, most->function)->name);
-	fah_strbuf_addc(&top->callers, ')');
-	top->name_columns = (int)strlen(COLLECTOR);
+	share = charges->collecting / charges->wall_s;
+	row = fah_top_add(top, fah_cost_text(o, share, charges->wall_s, 1).s, share);
+	if (!row)
+		return FAH_ERR_NOMEM;
+	row->is_extra = true;
+	fah_strbuf_adds(&row->name, COLLECTOR);
+	fah_strbuf_adds(&row->behind, "(within its callers, most in ");
+	fah_text_clean(&row->behind, fah_profile_function(p, most->function)->name);
+	fah_strbuf_addc(&row->behind, ')');
+	return 0;
 }
 
 static double floor_of(const struct fah_report_options *o)
@@ -160,109 +153,44 @@ static double floor_of(const struct fah_report_options *o)
 	return o->floor > 0 ? o->floor : FLOOR;
 }
 
-static int top_init(struct top *top, const struct fah_profile *p, const struct fah_charges *charges,
-		    const struct fah_text *t)
+static int top_init(struct fah_top *top, const struct fah_profile *p,
+		    const struct fah_charges *charges, const struct fah_text *t)
 {
 	size_t most = t->o->top ? t->o->top : FAH_REPORT_TOP;
-	int places = 0, room;
 
-	*top = (struct top){
-		.costs = charges->functions, .wall_s = charges->wall_s, .cost = COST_MIN};
 	if (most > charges->n_functions)
 		most = charges->n_functions;
-	top->names = calloc(most + 1, sizeof(*top->names));
-	top->places = calloc(most + 1, sizeof(*top->places));
-	if (!top->names || !top->places)
+	for (size_t i = 0; i < most && charges->functions[i].share >= floor_of(t->o); i++) {
+		const struct fah_function_cost *cost = &charges->functions[i];
+		const struct fah_function *f = fah_profile_function(p, cost->function);
+		struct fah_top_row *row = fah_top_add(
+			top, fah_cost_text(t->o, cost->share, charges->wall_s, 1).s, cost->share);
+
+		if (!row)
+			return FAH_ERR_NOMEM;
+		fah_text_clean(&row->name, f->name);
+		fah_strbuf_adds(&row->behind, "(");
+		fah_text_place(&row->behind, f->file, f->first_line);
+		fah_strbuf_addc(&row->behind, ')');
+	}
+	if (add_collector(top, p, charges, t->o) < 0)
 		return FAH_ERR_NOMEM;
-	find_collector(top, p, charges);
-	while ((size_t)top->n < most && charges->functions[top->n].share >= floor_of(t->o)) {
-		const struct fah_function *f =
-			fah_profile_function(p, charges->functions[top->n].function);
-		struct fah_strbuf *name = &top->names[top->n], *place = &top->places[top->n];
-
-		fah_text_clean(name, f->name);
-		fah_strbuf_adds(place, "(");
-		fah_text_place(place, f->file, f->first_line);
-		fah_strbuf_addc(place, ')');
-		if (columns(name) > top->name_columns)
-			top->name_columns = columns(name);
-		if (columns(place) > places)
-			places = columns(place);
-		top->n++;
-	}
-	if (top->n && t->o->seconds) {
-		int n = (int)strlen(fah_cost_text(t->o, top->costs[0].share, top->wall_s, 1).s);
-
-		top->cost = n > COST_MIN ? n : COST_MIN;
-	}
-	/* " 1. " name, gap, "100.0% ", place */
-	room = t->width - 4 - GAP - top->cost - 1 - places;
-	if (top->name_columns > room)
-		top->name_columns = room > NAME_MIN ? room : NAME_MIN;
-	if (columns(&top->callers) > places)
-		places = columns(&top->callers);
-	top->longest = 4 + top->name_columns + GAP + top->cost + 1 + places;
+	fah_top_fit(top, t, COST_MIN);
 	return 0;
-}
-
-static void top_release(struct top *top)
-{
-	for (int i = 0; i < top->n; i++) {
-		fah_strbuf_release(&top->names[i]);
-		fah_strbuf_release(&top->places[i]);
-	}
-	fah_strbuf_release(&top->callers);
-	free(top->names);
-	free(top->places);
-}
-
-static void put_row(struct fah_text *t, const struct top *top, const struct fah_strbuf *name,
-		    double share, const struct fah_strbuf *behind)
-{
-	struct fah_strbuf cut = FAH_STRBUF_INIT;
-	int place = t->width - 4 - top->name_columns - GAP - top->cost - 1;
-	char text[32];
-
-	t->failed |= name->failed || behind->failed;
-	fah_utf8_cut(&cut, fah_strbuf_str(name), name->len, (size_t)top->name_columns, !t->o->utf8);
-	fah_utf8_pad_left(&t->line, fah_strbuf_str(&cut), cut.len,
-			  (size_t)(top->name_columns + GAP));
-	snprintf(text, sizeof(text), "%*s", top->cost,
-		 fah_cost_text(t->o, share, top->wall_s, 1).s);
-	fah_text_paint(t, fah_text_heat(share), text);
-	fah_strbuf_adds(&t->line, " ");
-	fah_utf8_cut_tail(&t->line, fah_strbuf_str(behind), behind->len,
-			  (size_t)(place > PLACE_MIN ? place : PLACE_MIN), !t->o->utf8);
-	fah_text_end(t);
-	fah_strbuf_release(&cut);
-}
-
-static void put_top(struct fah_text *t, struct top *top)
-{
-	struct fah_strbuf collector = FAH_STRBUF_INIT;
-
-	for (int i = 0; i < top->n; i++) {
-		fah_strbuf_addf(&t->line, "%2d. ", i + 1);
-		put_row(t, top, &top->names[i], top->costs[i].share, &top->places[i]);
-	}
-	if (top->collecting > 0) {
-		fah_strbuf_adds(&collector, COLLECTOR);
-		fah_strbuf_adds(&t->line, "    ");
-		put_row(t, top, &collector, top->collecting, &top->callers);
-		fah_strbuf_release(&collector);
-	}
 }
 
 struct listed {
 	const struct fah_charges *charges;
+	const struct fah_heap *heap; /* NULL: not recorded */
 	struct fah_tree *tree;
-	struct top top;
+	struct fah_top top, memory;
 };
 
 static void listed_release(struct listed *l)
 {
 	fah_tree_free(l->tree);
-	top_release(&l->top);
+	fah_top_release(&l->top);
+	fah_top_release(&l->memory);
 }
 
 static int listed_init(struct listed *l, struct fah_profile *p, const struct fah_scope *scope,
@@ -271,8 +199,12 @@ static int listed_init(struct listed *l, struct fah_profile *p, const struct fah
 	int err = fah_profile_charge(p, scope, &l->charges);
 
 	if (err == 0)
-		err = fah_tree_new(p, l->charges, t->o, floor_of(t->o), &l->tree);
-	return err < 0 ? err : top_init(&l->top, p, l->charges, t);
+		err = fah_profile_heap(p, scope, &l->heap);
+	if (err == 0)
+		err = fah_tree_new(p, l->charges, l->heap, t->o, floor_of(t->o), &l->tree);
+	if (err == 0)
+		err = top_init(&l->top, p, l->charges, t);
+	return err < 0 || !l->heap ? err : fah_heap_top(&l->memory, p, l->heap, t);
 }
 
 static int rule_of(const struct listed *l, const struct fah_text *t)
@@ -280,22 +212,38 @@ static int rule_of(const struct listed *l, const struct fah_text *t)
 	int rule = RULE_MIN, tree = fah_tree_width(l->tree, t->width);
 
 	rule = l->top.longest > rule ? l->top.longest : rule;
+	rule = l->memory.longest > rule ? l->memory.longest : rule;
 	rule = tree > rule ? tree : rule;
 	return rule > t->width ? t->width : rule;
 }
 
-static void put_lists(struct fah_text *t, struct listed *l, int rule)
+static void put_list(struct fah_text *t, const struct fah_top *top, const char *by, int rule)
 {
 	char heading[64];
 
-	snprintf(heading, sizeof(heading), "Top %d Functions by Total Runtime:", l->top.n);
+	if (!top->counted)
+		return;
+	snprintf(heading, sizeof(heading), "Top %d Functions by %s:", top->counted, by);
 	put_heading(t, heading);
 	put_rule(t, "-", rule);
-	put_top(t, &l->top);
+	fah_top_print(t, top);
 	fah_text_end(t);
+}
+
+static void put_lists(struct fah_text *t, struct listed *l, int rule)
+{
+	put_list(t, &l->top, "Total Runtime", rule);
+	put_list(t, &l->memory, "Memory Usage", rule);
+	if (!l->top.counted)
+		return;
 	put_heading(t, "Functions by Module:");
 	put_rule(t, "-", rule);
 	fah_tree_print(l->tree, t);
+}
+
+static bool is_listed(const struct listed *l)
+{
+	return l->top.counted || l->memory.counted;
 }
 
 /* all: what is listed where the scope has nothing; NULL: it has. */
@@ -310,10 +258,10 @@ static void put_profile(struct fah_text *t, const struct fah_profile *p, struct 
 	if (fah_thin_short(t, p))
 		fah_text_end(t);
 	if (all)
-		fah_thin_scope(t, p, l->charges, all->top.n > 0);
-	if (all && all->top.n)
+		fah_thin_scope(t, p, l->charges, all->top.counted > 0);
+	if (all && is_listed(all))
 		fah_text_end(t);
-	if (!all || all->top.n)
+	if (!all || is_listed(all))
 		put_lists(t, all ? all : l, rule);
 	fah_text_end(t);
 	fah_text_end(t);
@@ -330,7 +278,7 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 
 	fah_text_init(&t, out, o);
 	err = listed_init(&inside, p, o->scope ? o->scope : &fah_scope_everything, &t);
-	if (err == 0 && !inside.top.n)
+	if (err == 0 && !inside.top.counted)
 		err = listed_init(&all, p, &fah_scope_everything, &t);
 	if (err < 0) {
 		fah_text_finish(&t);
@@ -341,19 +289,24 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 	put_command(&t, p);
 	if (fah_closing_refused(&t, p))
 		fah_text_end(&t);
-	put_totals(&t, p);
+	put_totals(&t, p, inside.heap);
 	if (totals->samples || totals->waited_s > 0) {
-		put_profile(&t, p, &inside, inside.top.n ? NULL : &all);
+		put_profile(&t, p, &inside, inside.top.counted ? NULL : &all);
 		fah_bottleneck_say(&t, p, inside.charges);
 		if (!o->so_far) /* what the whole run would take, nobody knows yet */
-			err = fah_gains_print(&t, p, inside.top.n ? inside.charges : all.charges);
+			err = fah_gains_print(&t, p,
+					      inside.top.counted ? inside.charges : all.charges);
 		if (err == 0 && o->trace)
 			err = fah_traces_print(&t, p, inside.charges);
 		fah_closing_words(&t, p, inside.charges);
 	} else {
+		put_list(&t, is_listed(&inside) ? &inside.memory : &all.memory, "Memory Usage",
+			 rule_of(&inside, &t));
 		fah_closing_empty(&t, p);
 		fah_closing_end(&t, p);
 	}
+	if (inside.heap)
+		fah_heap_words(&t, p, inside.heap);
 	end = fah_text_finish(&t);
 	return err < 0 ? err : end;
 }

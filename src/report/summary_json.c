@@ -1,6 +1,6 @@
 /*
  * summary_json.c - the numbers of the summary for programs: the run, its functions and lines, the
- * bottleneck and what faster lines would gain.
+ * bottleneck, what faster lines would gain, and the heap.
  */
 #include "report/summary.h"
 
@@ -9,6 +9,7 @@
 #include "core/err.h"
 #include "model/counts.h"
 #include "model/gains.h"
+#include "report/heap_json.h"
 
 #include <stdint.h>
 
@@ -176,11 +177,15 @@ int fah_report_summary_json(FILE *out, struct fah_profile *p, const struct fah_r
 {
 	const struct fah_charges *charges;
 	const struct fah_gains *gains;
+	const struct fah_heap *heap;
 	struct fah_bottleneck b;
 	struct fah_parts parts;
 	struct fah_json j;
-	int err = fah_profile_charge(p, o->scope ? o->scope : &fah_scope_everything, &charges);
+	const struct fah_scope *scope = o->scope ? o->scope : &fah_scope_everything;
+	int err = fah_profile_charge(p, scope, &charges);
 
+	if (err == 0)
+		err = fah_profile_heap(p, scope, &heap);
 	if (err == 0)
 		err = fah_profile_gains(p, charges, SIZE_MAX, LINES_FLOOR, &gains);
 	if (err < 0)
@@ -197,6 +202,8 @@ int fah_report_summary_json(FILE *out, struct fah_profile *p, const struct fah_r
 	put_functions(&j, p, charges, o);
 	put_lines(&j, p, gains);
 	put_calls(&j, p);
+	if (heap)
+		fah_heap_json(&j, p, heap);
 	fah_json_end_object(&j);
 	return fah_json_finish(&j);
 }

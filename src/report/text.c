@@ -24,6 +24,7 @@ static const struct fah_glyphs unicode = {
 	.last = "└─ ",
 	.pass = "│  ",
 	.plus_minus = "±",
+	.heights = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 };
 
 static const struct fah_glyphs ascii = {
@@ -37,6 +38,7 @@ static const struct fah_glyphs ascii = {
 	.last = "`- ",
 	.pass = "|  ",
 	.plus_minus = "+-",
+	.heights = {" ", "_", ".", ":", "-", "=", "+", "*", "#"},
 };
 
 void fah_text_init(struct fah_text *t, FILE *out, const struct fah_report_options *o)

@@ -15,6 +15,7 @@ struct fah_glyphs {
 	const char *rule, *cross, *over;     /* below the head, its crossings; above a word */
 	const char *branch, *last, *pass;    /* of a tree, 3 columns each */
 	const char *plus_minus;
+	const char *heights[9]; /* of a line of small bars: none at all up to full */
 };
 
 enum fah_colour {

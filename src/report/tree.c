@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "core/err.h"
+#include "report/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,15 @@
 #define LEADERS_MIN 4	  /* dots after the longest name */
 #define PERCENT_COLUMNS 6 /* of "70.59%" */
 #define INDENT 3
+#define MEMORY_COLUMNS 9 /* of " (400 MB)" */
 
 struct branch {
 	char *name; /* clean */
 	struct branch *children, *next;
 	double share;
 	size_t functions;
-	bool leaf; /* a function */
+	bool leaf;   /* a function */
+	double held; /* bytes; 0: not worth a word */
 };
 
 struct fah_tree {
@@ -34,7 +37,8 @@ struct fah_tree {
 	struct branch top;
 	const struct fah_report_options *o; /* borrowed */
 	double floor, wall_s;
-	int cost;		   /* columns of a function's share or seconds */
+	int cost; /* columns of a function's share or seconds */
+	bool has_memory;
 	struct fah_strmap by_path; /* path up to a folder or file -> index + 1 into branches[] */
 	struct branch **branches;
 	size_t n, cap;
@@ -94,8 +98,19 @@ static struct branch *add_child(struct fah_tree *tree, struct branch *parent, co
 	return b;
 }
 
+static double held_by(const struct fah_heap_file *file, uint32_t function)
+{
+	for (size_t i = 0; file && i < file->n_functions; i++)
+		if (file->functions[i].function == function)
+			return file->functions[i].cost.peak_share >= FAH_HEAP_FLOOR
+				       ? file->functions[i].cost.peak
+				       : 0;
+	return 0;
+}
+
 static int add_file(struct fah_tree *tree, const struct fah_profile *p,
-		    const struct fah_file_cost *file, const struct fah_report_options *o)
+		    const struct fah_file_cost *file, const struct fah_heap_file *heap,
+		    const struct fah_report_options *o)
 {
 	const char *path = fah_report_path(o, file->abspath);
 	struct branch *b = &tree->top, *leaf;
@@ -127,6 +142,8 @@ static int add_file(struct fah_tree *tree, const struct fah_profile *p,
 			return FAH_ERR_NOMEM;
 		leaf->leaf = true;
 		leaf->share = file->functions[i].share;
+		leaf->held = held_by(heap, file->functions[i].function);
+		tree->has_memory |= leaf->held > 0;
 	}
 	return 0;
 }
@@ -191,13 +208,15 @@ static struct fah_share cost_of(const struct fah_tree *tree, const struct branch
 }
 
 int fah_tree_new(const struct fah_profile *p, const struct fah_charges *charges,
-		 const struct fah_report_options *o, double floor, struct fah_tree **ret)
+		 const struct fah_heap *heap, const struct fah_report_options *o, double floor,
+		 struct fah_tree **ret)
 {
 	struct fah_tree *tree = calloc(1, sizeof(*tree));
 	int err = tree ? 0 : FAH_ERR_NOMEM;
 
 	for (size_t i = 0; err == 0 && i < charges->n_files; i++)
-		err = add_file(tree, p, &charges->files[i], o);
+		err = add_file(tree, p, &charges->files[i],
+			       fah_heap_file_of(heap, charges->files[i].abspath), o);
 	if (err == 0) {
 		arrange(&tree->top);
 		tree->floor = floor;
@@ -273,6 +292,7 @@ static int leaders_end(const struct fah_tree *tree, int width, int *ret_heads)
 
 	*ret_heads = 0;
 	measure(tree, &tree->top, 0, &leaves, ret_heads);
+	width -= tree->has_memory ? MEMORY_COLUMNS : 0;
 	return leaves > width ? width : leaves;
 }
 
@@ -280,6 +300,7 @@ int fah_tree_width(const struct fah_tree *tree, int width)
 {
 	int heads, end = leaders_end(tree, width, &heads);
 
+	end += tree->has_memory ? MEMORY_COLUMNS : 0;
 	return heads > end ? (heads > width ? width : heads) : end;
 }
 
@@ -299,6 +320,8 @@ static void print_leaf(const struct fah_tree *tree, const struct branch *b, stru
 	columns = end - fah_text_column(t) - (int)strlen(share.s);
 	fah_text_repeat(t, ".", columns > 0 ? columns : 1);
 	fah_text_paint(t, fah_text_heat(b->share), share.s);
+	if (b->held > 0)
+		fah_strbuf_addf(&t->line, " (%6s)", fah_num_bytes_short(fah_heap_bytes(b->held)).s);
 	fah_text_end(t);
 }
 

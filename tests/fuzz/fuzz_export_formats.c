@@ -35,13 +35,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		.idle = choice & 8,
 		.lines = choice & 16,
 		.only = choice & 32 ? "f" : NULL,
+		.memory = choice >> 6,
 	};
 	struct fah_profile *p = NULL;
 	struct fah_reader *r = NULL;
 
 	if (fah_reader_new_mem(repaired, len, &r) == 0 && fah_profile_load_moments(r, &p) == 0)
 		for (const struct fah_export *const *e = fah_exports; *e; e++)
-			write_format(*e, p, &view);
+			if (!view.memory || (*e)->memory)
+				write_format(*e, p, &view);
 	fah_profile_free(p);
 	fah_reader_free(r);
 	free(repaired);

@@ -19,6 +19,8 @@ META, STRING, FUNCTION, NODES, PROCESS, THREAD, SAMPLES, DROPS, THREAD_END, PROC
     range(1, 12)
 )
 WAITS, STATES, HEALTH, ITERATIONS = 12, 13, 14, 15
+ALLOC, FREE, HEAP, COPY = 21, 22, 23, 24
+MEMORY = ("python", "native", "mapped")
 NODE_FACTOR = int(
     re.search(r"node id × (\d+) \+ 8 where flags follow", FORMAT.read_text(encoding="utf-8")).group(1)
 )
@@ -120,6 +122,41 @@ class Iterations:
 
 
 @dataclass
+class Alloc:
+    thread: int
+    time: int
+    block: int
+    kind: str
+    node: int
+    bytes: int
+    held: int
+    most: int
+
+
+@dataclass
+class Free:
+    process: int
+    time: int
+    block: int
+    held: int
+    most: int
+    ending: int
+
+
+@dataclass
+class Heap:
+    process: int
+    time: int
+    interval: int
+    before: int
+    python: int
+    native: int
+    most: int
+    lost: int
+    copied: int
+
+
+@dataclass
 class Capture:
     meta: Dict[str, str] = field(default_factory=dict)
     strings: List[str] = field(default_factory=lambda: [""])
@@ -147,6 +184,11 @@ class Capture:
     process_ends: Dict[int, Tuple[int, int]] = field(default_factory=dict)
     health: Dict[int, Health] = field(default_factory=dict)  # by process
     iterations: List["Iterations"] = field(default_factory=list)
+    allocs: List["Alloc"] = field(default_factory=list)
+    frees: List["Free"] = field(default_factory=list)
+    heaps: List["Heap"] = field(default_factory=list)
+    # (thread, time ns, node, bytes, interval)
+    copies: List[Tuple[int, int, int, int, int]] = field(default_factory=list)
     wall_ns: int = 0
     wait_status: int = None
     lost_records: int = 0
@@ -330,6 +372,28 @@ def _iterations(capture: Capture, c: Cursor):
     )
 
 
+def _alloc(capture: Capture, c: Cursor):
+    thread, time, block = _index(capture.threads, c.number(), "thread"), c.number(), c.number()
+    kind, node = MEMORY[c.number()], _index(capture.nodes, c.number(), "node")
+    capture.allocs.append(Alloc(thread, time, block, kind, node, *(c.number() for _ in range(3))))
+
+
+def _free(capture: Capture, c: Cursor):
+    process = _index(capture.processes, c.number(), "process")
+    capture.frees.append(Free(process, *(c.number() for _ in range(5))))
+
+
+def _heap(capture: Capture, c: Cursor):
+    process = _index(capture.processes, c.number(), "process")
+    capture.heaps.append(Heap(process, *(c.number() for _ in range(8))))
+
+
+def _copy(capture: Capture, c: Cursor):
+    thread, time = _index(capture.threads, c.number(), "thread"), c.number()
+    node = _index(capture.nodes, c.number(), "node")
+    capture.copies.append((thread, time, node, c.number(), c.number()))
+
+
 def _end(capture: Capture, c: Cursor):
     capture.wall_ns, _user, _system, _rss, capture.wait_status = (c.number() for _ in range(5))
     capture.lost_records, capture.lost_bytes = c.number(), c.number()
@@ -352,4 +416,8 @@ DECODERS = {
     STATES: _states,
     HEALTH: _health,
     ITERATIONS: _iterations,
+    ALLOC: _alloc,
+    FREE: _free,
+    HEAP: _heap,
+    COPY: _copy,
 }

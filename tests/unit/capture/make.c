@@ -152,6 +152,47 @@ static void golden_lines(struct fah_writer *w, uint32_t process, uint32_t ran, u
 		w, &(struct fah_rec_lines_state){.process = process, .why = {STR("too old")}});
 }
 
+/* Two blocks, one of them given back, and all that was counted. */
+static void golden_heap(struct fah_writer *w, uint32_t process, uint32_t thread, uint32_t node)
+{
+	struct fah_rec_alloc a = {.thread = thread,
+				  .node = node,
+				  .kind = FAH_MEMORY_NATIVE,
+				  .time_ns = 51000000,
+				  .block = 1,
+				  .bytes = 104857601,
+				  .held = 110000000,
+				  .most = 110000000};
+
+	fah_writer_alloc(w, &a);
+	a.kind = FAH_MEMORY_PYTHON;
+	a.time_ns = 52000000;
+	a.block = 2;
+	a.bytes = 28;
+	a.held = a.most = 121000000;
+	fah_writer_alloc(w, &a);
+	fah_writer_free_block(w, &(struct fah_rec_free){.process = process,
+							.time_ns = 53000000,
+							.block = 1,
+							.held = 16142399,
+							.most = 121000000,
+							.ending = 1});
+	fah_writer_heap(w, &(struct fah_rec_heap){.process = process,
+						  .time_ns = 54000000,
+						  .interval = 10485767,
+						  .before = 5142399,
+						  .python = 11000000,
+						  .native = 5142399,
+						  .most = 121000000,
+						  .lost = 1,
+						  .copied = 1048583});
+	fah_writer_copied(w, &(struct fah_rec_copy){.thread = thread,
+						    .node = node,
+						    .time_ns = 55000000,
+						    .bytes = 1048583,
+						    .interval = 4194304});
+}
+
 static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 {
 	struct fah_process_def def = {
@@ -209,6 +250,7 @@ static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 	golden_calls(w, *ret_process, parse, run);
 	golden_timed(w, *ret_process, parse, run);
 	golden_lines(w, *ret_process, parse, run);
+	golden_heap(w, *ret_process, main_thread, nodes[1]);
 
 	worker = fah_writer_thread(w, *ret_process, 4250, 500000000,
 				   STR("pool-\xf0\x9f\x90\x8d\n1"));

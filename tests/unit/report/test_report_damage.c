@@ -3,7 +3,7 @@
  * they never crash. Worth most under ASan and UBSan. Checksums are made right again after each
  * damage, so that the bad numbers reach the model.
  */
-#include "build.h"
+#include "build_heap.h"
 
 #include "base/file.h"
 #include "base/crc32.h"
@@ -38,7 +38,8 @@ static void adds_up(const struct fah_profile *p)
 static void try_calls(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
 {
 	for (int k = 0; k < 8; k++) {
-		struct fah_view view = {.native = k & 1, .threads = k & 4, .idle = k < 6};
+		struct fah_view view = {
+			.native = k & 1, .threads = k & 4, .idle = k < 6, .memory = k < 5 ? k : 0};
 		struct fah_calls_options calls = {.min = 0.001 * k, .depth = 10};
 		struct fah_stacks *stacks;
 		struct fah_calltree *tree;
@@ -74,6 +75,7 @@ static void try(const uint8_t *data, size_t len)
 	out = fopen("/dev/null", "w");
 	assert_non_null(out);
 	assert_int_equal(fah_report_summary(out, p, &o), 0);
+	assert_int_equal(fah_report_summary_json(out, p, &o), 0);
 	assert_int_equal(fah_report_lines(out, p, &o), 0);
 	assert_int_equal(fah_profile_function_totals(p, false, &totals, &n), 0);
 	assert_int_equal(fah_profile_function_totals(p, true, &totals, &n), 0);
@@ -84,6 +86,17 @@ static void try(const uint8_t *data, size_t len)
 	fclose(out);
 	fah_profile_free(p);
 	fah_reader_free(r);
+}
+
+static void write_memory(struct build *b, uint32_t process, uint32_t thread)
+{
+	struct memory m = memory_begin(b, process, thread, 5, 1000, 300);
+
+	for (uint32_t i = 1; i <= 8; i++)
+		memory_alloc_kind(&m, 20 * i, i, 100 * i, i % 3);
+	memory_free(&m, 170, 2, 200);
+	memory_free(&m, 180, 7, 700);
+	memory_end(&m, 200);
 }
 
 /* A small capture with every kind of record. */
@@ -115,6 +128,7 @@ static uint8_t *a_capture(size_t *ret_len)
 		fah_writer_drops(b.w, thread, MS(481), FAH_DROP_FAULT, 2, MS(8));
 		fah_writer_thread_end(b.w, thread, MS(490), MS(300));
 	}
+	write_memory(&b, process, thread);
 	build_process_end(&b, process, 495, 1000000);
 	assert_int_equal(fah_writer_finish(b.w, &end, &loss), 0);
 	fah_writer_free(b.w);
@@ -187,6 +201,14 @@ static void flipped_bytes(void **state)
 	free(data);
 }
 
+/* In every other round some of memory, which say little without threads and processes. */
+static uint8_t random_type(struct build *b, int round)
+{
+	if (round % 2 && build_random(b) < 0.5)
+		return (uint8_t)(FAH_REC_ALLOC + build_random(b) * 3);
+	return (uint8_t)(1 + build_random(b) * FAH_REC_STATES);
+}
+
 /* Records of random numbers, many of them extreme: ids of nothing, times at the end of all time. */
 static void made_up_records(void **state)
 {
@@ -201,7 +223,7 @@ static void made_up_records(void **state)
 		memcpy(data, FAH_CAPTURE_MAGIC, 8);
 		data[8] = FAH_CAPTURE_VERSION;
 		for (int records = 40; records--;) {
-			uint8_t *head = p, type = (uint8_t)(1 + build_random(&b) * FAH_REC_STATES);
+			uint8_t *head = p, type = random_type(&b, round);
 
 			p += FAH_RECORD_HEAD;
 			for (int n = (int)(build_random(&b) * 30); n--;) {

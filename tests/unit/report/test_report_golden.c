@@ -6,6 +6,8 @@
  */
 #include "golden.h"
 
+#include "build_heap.h"
+
 #include "report/inspect.h"
 #include "report/lines.h"
 #include "report/summary.h"
@@ -398,6 +400,98 @@ static void so_far(void **state)
 	fah_profile_free(p);
 }
 
+/*
+ * 10 s with memory, one block in 1 MB recorded: line 5 holds 40 MB and then 80, line 6 loses 8 MB a
+ * second, line 11 has garbage of 30 MB, a file that took no time holds 12, json itself 20.
+ */
+static struct fah_profile *run_with_memory(uint64_t interval)
+{
+	struct run r = {.at = 20};
+	uint32_t module, data, fourier, deep, dumps, top, process, text, kept, junk;
+	struct memory m;
+
+	build_begin(&r.b);
+	process = build_process(&r.b, 10, 0);
+	r.thread = build_thread(&r.b, process, 10, 0);
+	module = in_file(&r, "advanced.py", "<module>", 1);
+	data = in_file(&r, "advanced.py", "data_serialization", 4);
+	fourier = in_file(&r, "advanced.py", "Analysis.fourier", 10);
+	deep = in_file(&r, "pkg/deep/er.py", "f", 7);
+	dumps = in_file(&r, "/usr/lib/python3.11/json/encoder.py", "JSONEncoder.encode", 183);
+	top = fah_writer_node(r.b.w, 0, module, 14);
+	text = fah_writer_node(r.b.w, top, data, 5);
+	kept = fah_writer_node(r.b.w, top, data, 6);
+	junk = fah_writer_node(r.b.w, top, fourier, 11);
+	m = memory_begin(&r.b, process, r.thread, 20, 9000000, interval);
+	memory_alloc_kind(&m, 30, fah_writer_node(r.b.w, top, deep, 8), 12000000,
+			  FAH_MEMORY_MAPPED);
+	memory_alloc(&m, 40, fah_writer_node(r.b.w, 0, dumps, 200), 20000000);
+	for (int i = 0; i < 100; i++) {
+		double at = 100 + 95 * i;
+
+		spend(&r, 40, FAH_IN_PYTHON, kept);
+		if (!interval || i * 11 % 20 < 11) /* 55 % of them, as 1 - exp(-0.8) is */
+			memory_alloc_kind(&m, at, kept, 800000, FAH_MEMORY_PYTHON);
+		else
+			memory_count(&m, 800000);
+		if (i == 20 || i == 50)
+			memory_alloc_kind(&m, at + 1, text, 40000000,
+					  i == 20 ? FAH_MEMORY_NATIVE : FAH_MEMORY_PYTHON);
+		memory_alloc(&m, at + 2, junk, 30000000);
+		memory_copy(&m, at + 3, junk, 30000000, 0);
+		memory_free(&m, at + 7, m.blocks, 30000000);
+	}
+	spend(&r, 400, FAH_IN_NATIVE, junk);
+	memory_state(&m, 9900);
+	fah_writer_thread_end(r.b.w, r.thread, MS(9900), MS(4400));
+	build_process_end(&r.b, process, 9900, 320300000);
+	return build_load(&r.b, 10000, 4400);
+}
+
+static void memory(void **state)
+{
+	struct fah_profile *p = run_with_memory(1000000);
+
+	(void)state;
+	check(p, "memory", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_summary);
+	check(p, "memory-lines", (struct fah_report_options){.utf8 = true}, fah_report_lines);
+	check(p, "memory-lines-ascii", (struct fah_report_options){.width = 80}, fah_report_lines);
+	check(p, "memory-lines-narrow",
+	      (struct fah_report_options){.width = 60, .utf8 = true, .colour = true},
+	      fah_report_lines);
+	check(p, "memory-json", (struct fah_report_options){.utf8 = true}, fah_report_summary_json);
+	fah_profile_free(p);
+	p = run_with_memory(0);
+	check(p, "memory-exact", (struct fah_report_options){.width = 80}, fah_report_summary);
+	fah_profile_free(p);
+}
+
+/* Not one sample, but blocks of memory. */
+static void only_memory(void **state)
+{
+	struct run r = {.at = 0};
+	struct fah_profile *p;
+	struct memory m;
+	uint32_t process;
+
+	(void)state;
+	build_begin(&r.b);
+	process = build_process(&r.b, 10, 0);
+	r.thread = build_thread(&r.b, process, 10, 0);
+	m = memory_begin(&r.b, process, r.thread, 0, 5000000, 0);
+	memory_alloc(&m, 1,
+		     fah_writer_node(r.b.w, 0, in_file(&r, "advanced.py", "<module>", 1), 14),
+		     70000000);
+	memory_state(&m, 2);
+	p = build_load(&r.b, 5, 4);
+	check(p, "only-memory", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_summary);
+	check(p, "only-memory-lines", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_lines);
+	fah_profile_free(p);
+}
+
 /* A stream that cannot take the text is an error, not silence. */
 static void full_disk(void **state)
 {
@@ -420,6 +514,7 @@ int main(void)
 		cmocka_unit_test(cut_and_few),	   cmocka_unit_test(full_disk),
 		cmocka_unit_test(waiting),	   cmocka_unit_test(only_waiting),
 		cmocka_unit_test(inspected),	   cmocka_unit_test(so_far),
+		cmocka_unit_test(memory),	   cmocka_unit_test(only_memory),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,240 @@
+/*
+ * heap_map.c - anonymous memory that a program maps itself. Address space that is only reserved
+ * (PROT_NONE, MAP_NORESERVE) is no memory, and what allocators map for their blocks is theirs.
+ *
+ * A mapping may be given back in parts, so all are kept, in the order of their addresses. What is
+ * held is right after each part; a recorded mapping counts as its line's until the last of it goes.
+ */
+#undef _FILE_OFFSET_BITS /* mmap and mmap64 are two names */
+#include "agent/heap.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define REGIONS_MAX 65536u
+#define PAGE 4096u
+
+struct region {
+	uint64_t start, end;
+	uint64_t first; /* where the mapping began whose part it is: by that it is recorded */
+	uint32_t slack; /* of its last page, which was not asked for */
+};
+
+static struct region *regions; /* pages of our own; NULL: none yet */
+static uint32_t n_regions;
+static _Atomic bool locked;
+
+/* No handler of the program's comes between: it may map memory too. */
+static void lock(uint64_t *ret_mask)
+{
+	uint64_t all = UINT64_MAX;
+
+	FAH_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &all, ret_mask, 8);
+	while (atomic_exchange_explicit(&locked, true, memory_order_acquire))
+		FAH_SYS0(SYS_sched_yield);
+}
+
+static void unlock(const uint64_t *mask)
+{
+	atomic_store_explicit(&locked, false, memory_order_release);
+	FAH_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, 8);
+}
+
+void fah_heap_maps_forked(void)
+{
+	atomic_store(&locked, false);
+}
+
+/* The first that ends behind start. */
+static uint32_t find(uint64_t start)
+{
+	uint32_t low = 0, high = n_regions;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (regions[middle].end <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool insert(uint32_t at, struct region r)
+{
+	if (!regions)
+		regions = fah_pages(REGIONS_MAX * sizeof(*regions));
+	if (!regions || n_regions == REGIONS_MAX)
+		return false;
+	memmove(regions + at + 1, regions + at, (n_regions - at) * sizeof(*regions));
+	regions[at] = r;
+	n_regions++;
+	return true;
+}
+
+static void drop(uint32_t at)
+{
+	n_regions--;
+	memmove(regions + at, regions + at + 1, (n_regions - at) * sizeof(*regions));
+}
+
+/* Whether a part of that mapping is still there. */
+static bool has_part(uint64_t first)
+{
+	for (uint32_t i = 0; i < n_regions; i++)
+		if (regions[i].first == first)
+			return true;
+	return false;
+}
+
+/* Takes what lies in there out of the list. Bytes; *ret_gone: a mapping of which nothing is left,
+ * 0: none. False: nothing was there. One mapping at a time. */
+static bool cut(uint64_t start, uint64_t end, uint64_t *ret_bytes, uint64_t *ret_gone)
+{
+	uint32_t at = n_regions ? find(start) : 0;
+	struct region r;
+
+	if (at >= n_regions || regions[at].start >= end)
+		return false;
+	r = regions[at];
+	*ret_bytes = (r.end < end ? r.end : end) - (r.start > start ? r.start : start);
+	drop(at);
+	if (r.end > end)
+		insert(at, (struct region){end, r.end, r.first, r.slack});
+	if (r.start < start)
+		insert(at, (struct region){r.start, start, r.first, r.slack});
+	*ret_gone = has_part(r.first) ? 0 : r.first;
+	if (*ret_gone)
+		*ret_bytes -= r.slack;
+	return true;
+}
+
+static void unmapped(uint64_t start, uint64_t len)
+{
+	uint64_t end = start + ((len + PAGE - 1) & ~(uint64_t)(PAGE - 1)), mask, bytes, gone;
+	bool found;
+
+	do {
+		lock(&mask);
+		found = cut(start, end, &bytes, &gone);
+		unlock(&mask);
+		if (found)
+			fah_heap_unmapped(bytes, (void *)(uintptr_t)gone);
+	} while (found);
+}
+
+static void mapped(void *at, size_t len)
+{
+	uint64_t start = (uint64_t)(uintptr_t)at,
+		 end = start + ((len + PAGE - 1) & ~(uint64_t)(PAGE - 1)), mask;
+	bool kept;
+
+	lock(&mask);
+	kept = insert(n_regions ? find(start) : 0,
+		      (struct region){start, end, start, (uint32_t)(end - start - len)});
+	unlock(&mask);
+	if (kept)
+		fah_heap_mapped(at, len);
+}
+
+static bool is_memory(int prot, int flags)
+{
+	return flags & MAP_ANONYMOUS && !(flags & MAP_NORESERVE) && prot != PROT_NONE;
+}
+
+typedef void *map_fn(void *, size_t, int, int, int, off_t);
+typedef int unmap_fn(void *, size_t);
+typedef void *remap_fn(void *, size_t, size_t, int, ...);
+
+static void *real_of(void *_Atomic *place, const char *name)
+{
+	void *found = atomic_load_explicit(place, memory_order_acquire);
+
+	if (__builtin_expect(!found, 0)) {
+		found = fah_real(name);
+		atomic_store(place, found);
+	}
+	return found;
+}
+
+FAH_AGENT_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
+{
+	static void *_Atomic real;
+	map_fn *fn = (map_fn *)(uintptr_t)real_of(&real, "mmap");
+	bool counts = fah_heap_counts();
+	void *at;
+
+	if (!fn) {
+		errno = ENOSYS;
+		return MAP_FAILED;
+	}
+	at = fn(addr, len, prot, flags, fd, offset);
+	if (at == MAP_FAILED)
+		return at;
+	if (flags & MAP_FIXED && atomic_load(&fah_heap_on))
+		unmapped((uint64_t)(uintptr_t)at, len); /* what was there is gone */
+	if (counts && is_memory(prot, flags))
+		mapped(at, len);
+	return at;
+}
+
+FAH_AGENT_EXPORT void *mmap64(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
+{
+	return mmap(addr, len, prot, flags, fd, offset);
+}
+
+FAH_AGENT_EXPORT int munmap(void *addr, size_t len)
+{
+	static void *_Atomic real;
+	unmap_fn *fn = (unmap_fn *)(uintptr_t)real_of(&real, "munmap");
+
+	if (!fn) {
+		errno = ENOSYS;
+		return -1;
+	}
+	/* before it is gone: another thread may get the place. Where the kernel refuses, nothing of
+	 * the kind was mapped there. An arena of before the start is given back by an allocator. */
+	if (atomic_load_explicit(&fah_heap_on, memory_order_relaxed) && n_regions &&
+	    !((uintptr_t)addr % PAGE))
+		unmapped((uint64_t)(uintptr_t)addr, len);
+	return fn(addr, len);
+}
+
+FAH_AGENT_EXPORT void *mremap(void *addr, size_t len, size_t new_len, int flags, ...)
+{
+	static void *_Atomic real;
+	remap_fn *fn = (remap_fn *)(uintptr_t)real_of(&real, "mremap");
+	uint64_t mask, start = (uint64_t)(uintptr_t)addr;
+	bool known;
+	void *at, *to = NULL;
+	va_list args;
+
+	va_start(args, flags);
+	if (flags & MREMAP_FIXED)
+		to = va_arg(args, void *);
+	va_end(args);
+	if (!fn) {
+		errno = ENOSYS;
+		return MAP_FAILED;
+	}
+	if (!atomic_load(&fah_heap_on))
+		return flags & MREMAP_FIXED ? fn(addr, len, new_len, flags, to)
+					    : fn(addr, len, new_len, flags);
+	lock(&mask);
+	known = n_regions && find(start) < n_regions && regions[find(start)].start <= start;
+	unlock(&mask);
+	at = flags & MREMAP_FIXED ? fn(addr, len, new_len, flags, to)
+				  : fn(addr, len, new_len, flags);
+	if (at == MAP_FAILED)
+		return at;
+	if (known)
+		unmapped(start, len);
+	if (to)
+		unmapped((uint64_t)(uintptr_t)at, new_len);
+	if (known)
+		mapped(at, new_len);
+	return at;
+}

@@ -1,0 +1,191 @@
+/*
+ * heap_python.c - the interpreter's own allocators (PyMem_SetAllocator): a block that comes through
+ * them is Python's, whatever they ask of malloc and mmap for it.
+ *
+ * Ours stand in front of what is there, of debugging too, and stay: blocks of before and after are
+ * handed on alike.
+ *
+ * Small blocks, by the million, have a way of their own, where the interpreter's pools are right
+ * behind us. Those ask nobody, but for their arenas, which are looked after, and where there is no
+ * memory for one; then whoever they asked has counted the block.
+ */
+#include "agent/heap.h"
+#include "agent/pyapi.h"
+
+struct allocator { /* PyMemAllocatorEx, public */
+	void *ctx;
+	void *(*malloc)(void *, size_t);
+	void *(*calloc)(void *, size_t, size_t);
+	void *(*realloc)(void *, void *, size_t);
+	void (*free)(void *, void *);
+};
+
+enum { RAW, MEM, OBJECT, N_DOMAINS }; /* PyMemAllocatorDomain */
+
+static struct allocator theirs[N_DOMAINS];
+
+struct arenas { /* PyObjectArenaAllocator, public */
+	void *ctx;
+	void *(*alloc)(void *, size_t);
+	void (*free)(void *, void *, size_t);
+};
+
+#define SMALL 512u /* that pools have */
+
+static struct arenas their_arenas;
+
+static void *on_malloc(void *ctx, size_t n)
+{
+	const struct allocator *a = ctx;
+	void *block;
+
+	if (!fah_heap_counts())
+		return a->malloc(a->ctx, n);
+	fah_heap_thread.inside++;
+	block = a->malloc(a->ctx, n);
+	fah_heap_thread.inside--;
+	if (block)
+		fah_heap_take(block, n, FAH_MEMORY_PYTHON);
+	return block;
+}
+
+static void *on_calloc(void *ctx, size_t count, size_t n)
+{
+	const struct allocator *a = ctx;
+	void *block;
+
+	if (!fah_heap_counts())
+		return a->calloc(a->ctx, count, n);
+	fah_heap_thread.inside++;
+	block = a->calloc(a->ctx, count, n);
+	fah_heap_thread.inside--;
+	if (block)
+		fah_heap_take(block, count * n, FAH_MEMORY_PYTHON);
+	return block;
+}
+
+static void *on_realloc(void *ctx, void *from, size_t n)
+{
+	const struct allocator *a = ctx;
+	struct fah_heap_moved was;
+	void *block;
+
+	if (!from)
+		return on_malloc(ctx, n);
+	if (!fah_heap_counts())
+		return a->realloc(a->ctx, from, n);
+	was = fah_heap_move(from);
+	fah_heap_thread.inside++;
+	block = a->realloc(a->ctx, from, n);
+	fah_heap_thread.inside--;
+	if (block)
+		fah_heap_moved_to(was, from, block, n, FAH_MEMORY_PYTHON);
+	else
+		fah_heap_not_moved(was, from);
+	return block;
+}
+
+static void on_free(void *ctx, void *block)
+{
+	const struct allocator *a = ctx;
+
+	if (!block || !fah_heap_counts()) {
+		a->free(a->ctx, block);
+		return;
+	}
+	fah_heap_give(block, FAH_MEMORY_PYTHON);
+	fah_heap_thread.inside++;
+	a->free(a->ctx, block);
+	fah_heap_thread.inside--;
+}
+
+static void *on_small_malloc(void *ctx, size_t n)
+{
+	const struct allocator *a = ctx;
+	uint16_t *entry;
+	void *block;
+
+	if (__builtin_expect(n > SMALL, 0) ||
+	    !atomic_load_explicit(&fah_heap_on, memory_order_relaxed))
+		return on_malloc(ctx, n);
+	block = a->malloc(a->ctx, n);
+	if (__builtin_expect(!block, 0))
+		return NULL;
+	entry = fah_shadow_find(block);
+	if (__builtin_expect(!entry, 0))
+		fah_heap_take(block, n, FAH_MEMORY_PYTHON);
+	else if (__builtin_expect(!*entry, 1))
+		fah_heap_take_small(block, n, entry);
+	return block;
+}
+
+static void on_small_free(void *ctx, void *block)
+{
+	const struct allocator *a = ctx;
+	uint16_t *entry = fah_shadow_find(block);
+
+	if (__builtin_expect(!entry || *entry - 1u > SMALL ||
+				     !atomic_load_explicit(&fah_heap_on, memory_order_relaxed),
+			     0)) {
+		on_free(ctx, block);
+		return;
+	}
+	fah_heap_give_small(entry);
+	a->free(a->ctx, block);
+}
+
+static void *on_arena(void *ctx, size_t n)
+{
+	void *arena;
+
+	(void)ctx;
+	fah_heap_thread.inside++;
+	arena = their_arenas.alloc(their_arenas.ctx, n);
+	fah_heap_thread.inside--;
+	return arena;
+}
+
+static void on_arena_free(void *ctx, void *arena, size_t n)
+{
+	(void)ctx;
+	fah_heap_thread.inside++;
+	their_arenas.free(their_arenas.ctx, arena, n);
+	fah_heap_thread.inside--;
+}
+
+static bool watch_arenas(void)
+{
+	void (*get)(struct arenas *) =
+		(void (*)(struct arenas *))(uintptr_t)fah_global("PyObject_GetArenaAllocator");
+	void (*set)(struct arenas *) =
+		(void (*)(struct arenas *))(uintptr_t)fah_global("PyObject_SetArenaAllocator");
+	struct arenas ours = {NULL, on_arena, on_arena_free};
+
+	if (!get || !set)
+		return false;
+	get(&their_arenas);
+	set(&ours);
+	return true;
+}
+
+void fah_heap_watch_python(void)
+{
+	void (*get)(int, struct allocator *) =
+		(void (*)(int, struct allocator *))(uintptr_t)fah_global("PyMem_GetAllocator");
+	void (*set)(int, struct allocator *) =
+		(void (*)(int, struct allocator *))(uintptr_t)fah_global("PyMem_SetAllocator");
+
+	bool arenas = watch_arenas();
+
+	for (int i = 0; get && set && i < N_DOMAINS; i++) {
+		struct allocator ours = {&theirs[i], on_malloc, on_calloc, on_realloc, on_free};
+
+		get(i, &theirs[i]);
+		/* those of debugging, and of others who stand in front of them, have a context */
+		if (i != RAW && arenas && !theirs[i].ctx) {
+			ours.malloc = on_small_malloc;
+			ours.free = on_small_free;
+		}
+		set(i, &ours);
+	}
+}

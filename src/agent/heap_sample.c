@@ -1,0 +1,560 @@
+/*
+ * heap_sample.c - counts all blocks, and records some, with their stack.
+ *
+ * Each byte that is asked for has the same chance to be picked, one in `interval` on average, and a
+ * block is recorded where one of its bytes is (a Poisson process: the distance to the next is drawn
+ * anew each time). So nothing in step with the program is missed, a block of s bytes stands for
+ * s / (1 - exp(-s / interval)), and sums of those are right on average whatever the sizes are.
+ *
+ * What is held is added up by each thread for itself and joined when FAH_HEAP_BATCH has come
+ * together, so sums, and the most so far, are right to FAH_HEAP_BATCH bytes a thread.
+ */
+#include "agent/heap.h"
+#include "agent/stack.h"
+#include "core/varint.h"
+
+#include <string.h>
+
+#define TICK_NS 5000000u
+#define COPY_INTERVAL 4194304u
+#define SETTINGS_MAX 64
+#define NUMBERS_MAX (8 * FAH_VARINT_MAX)
+
+FAH_HEAP_TLS struct fah_heap_thread fah_heap_thread;
+_Atomic bool fah_heap_on;
+
+static uint64_t interval; /* 0: every block is recorded */
+static _Atomic bool recording;
+static _Atomic int64_t sums[2]; /* held: Python's, others' */
+static _Atomic int64_t most;
+static int64_t before;		   /* held when recording began */
+static int (*is_finalizing)(void); /* the interpreter; NULL: not known */
+static _Atomic uint64_t n_blocks, n_lost, n_copied, told_ns;
+
+/* The agent's own code: those frames are none of the program's. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+static int64_t held_now(int64_t *ret_python)
+{
+	int64_t python = atomic_load(&sums[0]), all = python + atomic_load(&sums[1]);
+
+	if (ret_python)
+		*ret_python = python;
+	return all;
+}
+
+/* The most so far, which never falls. */
+static int64_t most_with(int64_t now)
+{
+	int64_t seen = atomic_load(&most);
+
+	while (now > seen && !atomic_compare_exchange_weak(&most, &seen, now))
+		;
+	return now > seen ? now : seen;
+}
+
+static void join_sums(struct fah_heap_thread *h)
+{
+	for (int i = 0; i < 2; i++) {
+		int64_t delta = h->delta[i];
+
+		h->delta[i] -= delta; /* a handler of the program's may allocate in between */
+		atomic_fetch_add(&sums[i], delta);
+	}
+	most_with(held_now(NULL));
+}
+
+static inline void add(struct fah_heap_thread *h, uint32_t kind, int64_t bytes)
+{
+	int64_t *delta = &h->delta[kind != FAH_MEMORY_PYTHON];
+
+	*delta += bytes;
+	if (__builtin_expect((uint64_t)(*delta + FAH_HEAP_BATCH) > 2 * FAH_HEAP_BATCH, 0))
+		join_sums(h);
+}
+
+/* ln of m / 2^53, m from 1 to 2^53 - 1: the series of atanh, right to one in a million. */
+static double ln_of(uint64_t m)
+{
+	int bits = 63 - __builtin_clzll(m);
+	double f = (double)m / (double)(1ull << bits), z = (f - 1) / (f + 1), s = z * z;
+
+	return 2 * z * (1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s / 9)))) +
+	       (bits - 53) * 0.69314718055994531;
+}
+
+static int64_t draw(uint64_t mean)
+{
+	uint64_t m = fah_random() >> 11;
+
+	return (int64_t)(-ln_of(m ? m : 1) * (double)mean);
+}
+
+static uint8_t *put_sums(uint8_t *p)
+{
+	int64_t now;
+
+	join_sums(&fah_heap_thread);
+	now = held_now(NULL);
+	now = now > 0 ? now : 0;
+	p = fah_put_varint(p, (uint64_t)now);
+	return fah_put_varint(p, (uint64_t)most_with(now));
+}
+
+static uint8_t *put_time(struct fah_thread_state *t, uint8_t *p)
+{
+	uint64_t mono = fah_now_mono();
+
+	if (mono < t->chunk_time_ns)
+		mono = t->chunk_time_ns;
+	p = fah_put_varint(p, mono - t->chunk_time_ns);
+	t->chunk_time_ns = mono;
+	return p;
+}
+
+/* The registers of the caller, as a handler would have them of who was interrupted. */
+static inline __attribute__((always_inline)) void registers_here(ucontext_t *uc)
+{
+	greg_t *r = uc->uc_mcontext.gregs;
+
+	memset(r, 0, sizeof(uc->uc_mcontext.gregs));
+	__asm__ volatile("lea 0(%%rip), %%rax\n\t"
+			 "mov %%rax, %0\n\t"
+			 "mov %%rsp, %1\n\t"
+			 "mov %%rbp, %2\n\t"
+			 "mov %%rbx, %3\n\t"
+			 "mov %%r12, %4\n\t"
+			 "mov %%r13, %5\n\t"
+			 "mov %%r14, %6\n\t"
+			 "mov %%r15, %7"
+			 : "=m"(r[REG_RIP]), "=m"(r[REG_RSP]), "=m"(r[REG_RBP]), "=m"(r[REG_RBX]),
+			   "=m"(r[REG_R12]), "=m"(r[REG_R13]), "=m"(r[REG_R14]), "=m"(r[REG_R15])
+			 :
+			 : "rax");
+}
+
+static void strip_own(struct fah_thread_state *t)
+{
+	uint32_t own = 0;
+
+	while (own < t->n_pcs &&
+	       t->pcs[own] - (uint64_t)(uintptr_t)__ehdr_start < (uint64_t)(etext - __ehdr_start))
+		own++;
+	t->n_pcs -= own;
+	memmove(t->pcs, t->pcs + own, t->n_pcs * sizeof(*t->pcs));
+	memmove(t->sps, t->sps + own, t->n_pcs * sizeof(*t->sps));
+	if (own && t->n_pcs)
+		t->pcs[0]--; /* behind a call: inside of it, as the innermost one is looked up */
+}
+
+struct picked {
+	struct fah_thread_state *t;
+	ucontext_t uc;
+	void *block;
+	uint64_t bytes;
+	uint32_t kind;
+	bool written;
+};
+
+/* Where the thread is, and room for a record with that; NULL: none. */
+static uint8_t *look(struct picked *a, uint32_t *ret_flags)
+{
+	struct fah_thread_state *t = a->t;
+	uint64_t regs[FAH_STACK_REGISTERS];
+	struct fah_py_who who = fah_stack_who(t, &a->uc, regs);
+	enum fah_drop drop;
+
+	*ret_flags = 0;
+	fah_ahead_begin(&t->ahead);
+	fah_native_walk(t, &a->uc);
+	strip_own(t);
+	if (!fah_stack_look(t, &who, ret_flags, &drop)) { /* it counts all the same */
+		t->walk.n_frames = 0;
+		t->map = 0;
+	}
+	return fah_record_begin(t, NUMBERS_MAX + fah_stack_size(t));
+}
+
+/* On the thread's own stack of ours, all signals blocked. */
+static void write_copy(void *arg)
+{
+	struct picked *a = arg;
+	uint32_t flags;
+	uint8_t *p = look(a, &flags);
+
+	if (!p)
+		return;
+	p = put_time(a->t, p);
+	p = fah_put_varint(p, a->bytes);
+	p = fah_put_varint(p, COPY_INTERVAL);
+	p = fah_put_varint(p, flags);
+	p = fah_stack_put(a->t, p);
+	fah_record_commit(a->t, FAH_SEG_COPY, p);
+	a->written = true;
+}
+
+/* Likewise. */
+static void write_alloc(void *arg)
+{
+	struct picked *a = arg;
+	struct fah_thread_state *t = a->t;
+	uint64_t number;
+	uint32_t flags;
+	uint8_t *p = look(a, &flags);
+
+	if (!p)
+		return;
+	number = atomic_fetch_add(&n_blocks, 1) + 1;
+	if (!fah_heap_table_put(a->block, number))
+		return;
+	p = put_time(t, p);
+	p = fah_put_varint(p, number);
+	p = fah_put_varint(p, a->kind);
+	p = fah_put_varint(p, a->bytes);
+	p = put_sums(p);
+	p = fah_put_varint(p, flags);
+	p = fah_stack_put(t, p);
+	fah_record_commit(t, FAH_SEG_ALLOC, p);
+	a->written = true;
+}
+
+/* Between these two no signal comes, and what we do is none of the program's allocations. NULL:
+ * nothing can be written now. */
+static struct fah_thread_state *write_begin(uint64_t *ret_mask)
+{
+	uint64_t all = UINT64_MAX;
+	struct fah_thread_state *t;
+
+	if (!atomic_load(&fah_agent.active))
+		return NULL;
+	fah_heap_thread.inside++;
+	FAH_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &all, ret_mask, 8);
+	t = fah_thread_write_begin();
+	if (t)
+		return t;
+	FAH_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, ret_mask, NULL, 8);
+	fah_heap_thread.inside--;
+	return NULL;
+}
+
+static void write_end(struct fah_thread_state *t, const uint64_t *mask)
+{
+	fah_thread_write_end(t);
+	FAH_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, 8);
+	fah_heap_thread.inside--;
+}
+
+static __attribute__((noinline)) bool written(struct picked *a, void (*write)(void *))
+{
+	uint64_t mask;
+
+	a->t = write_begin(&mask);
+	if (a->t) {
+		registers_here(&a->uc);
+		fah_arch_call_on(a->t->stack + sizeof(a->t->stack), write, a);
+		write_end(a->t, &mask);
+	}
+	if (!a->written)
+		atomic_fetch_add(&n_lost, 1);
+	return a->written;
+}
+
+static void record(void *block, uint64_t bytes, uint32_t kind, uint16_t *entry)
+{
+	struct picked a = {.block = block, .bytes = bytes, .kind = kind};
+
+	if (written(&a, write_alloc) && entry)
+		*entry |= FAH_SHADOW_RECORDED;
+}
+
+/* What the thread copied since it was drawn. */
+static void join_copied(struct fah_heap_thread *h)
+{
+	atomic_fetch_add(&n_copied, h->copy_due - (uint64_t)h->copy_left);
+	h->copy_due = (uint64_t)h->copy_left;
+}
+
+static void draw_copy(struct fah_heap_thread *h)
+{
+	h->copy_left = draw(COPY_INTERVAL);
+	h->copy_due = (uint64_t)h->copy_left;
+}
+
+__attribute__((noinline)) void fah_heap_copied(size_t bytes)
+{
+	struct fah_heap_thread *h = &fah_heap_thread;
+	struct picked a = {.bytes = bytes};
+	bool first = !h->copy_due;
+
+	if (!atomic_load_explicit(&recording, memory_order_relaxed) || h->inside) {
+		h->copy_left = (int64_t)(h->copy_due = 0);
+		return;
+	}
+	if (first) {
+		draw_copy(h);
+		h->copy_left -= (int64_t)bytes;
+		if (h->copy_left >= 0)
+			return;
+	}
+	join_copied(h);
+	draw_copy(h);
+	if (!h->copy_due)
+		h->copy_due = 1;
+	written(&a, write_copy);
+}
+
+static __attribute__((noinline)) void picked(struct fah_heap_thread *h, void *block, uint64_t bytes,
+					     uint32_t kind, uint16_t *entry)
+{
+	if (!atomic_load_explicit(&recording, memory_order_relaxed)) {
+		h->left = 0;
+		return;
+	}
+	if (!interval) {
+		h->left = -1;
+		record(block, bytes, kind, entry);
+		return;
+	}
+	if (!h->begun) {
+		h->begun = true;
+		h->left = draw(interval) - (int64_t)bytes;
+		if (h->left >= 0)
+			return;
+	}
+	h->left = draw(interval);
+	record(block, bytes, kind, entry);
+}
+
+void fah_heap_take(void *block, size_t bytes, uint32_t kind)
+{
+	struct fah_heap_thread *h = &fah_heap_thread;
+	uint16_t *entry = fah_shadow_make(block);
+
+	if (!entry)
+		return;
+	fah_shadow_set(entry, bytes);
+	add(h, kind, (int64_t)bytes);
+	h->left -= (int64_t)bytes;
+	if (__builtin_expect(h->left < 0, 0))
+		picked(h, block, bytes, kind, entry);
+}
+
+void fah_heap_took(void *block, size_t bytes, uint16_t *entry)
+{
+	struct fah_heap_thread *h = &fah_heap_thread;
+
+	if (h->delta[0] > FAH_HEAP_BATCH)
+		join_sums(h);
+	if (h->left < 0)
+		picked(h, block, bytes, FAH_MEMORY_PYTHON, entry);
+}
+
+void fah_heap_join(void)
+{
+	join_sums(&fah_heap_thread);
+}
+
+static __attribute__((noinline)) void write_free(const void *block)
+{
+	uint64_t number = fah_heap_table_take(block), mask;
+	struct fah_thread_state *t;
+	uint8_t *p;
+
+	if (!number)
+		return; /* recorded before a fork, or never */
+	t = write_begin(&mask);
+	p = t ? fah_record_begin(t, NUMBERS_MAX) : NULL;
+	if (p) {
+		p = put_time(t, p);
+		p = fah_put_varint(p, number);
+		p = put_sums(p);
+		p = fah_put_varint(p, is_finalizing && is_finalizing() ? 1 : 0);
+		fah_record_commit(t, FAH_SEG_FREE, p);
+	} else {
+		atomic_fetch_add(&n_lost, 1);
+	}
+	if (t)
+		write_end(t, &mask);
+}
+
+struct fah_heap_moved fah_heap_move(void *block)
+{
+	uint16_t *entry = (uintptr_t)block % FAH_SHADOW_GRANULE ? NULL : fah_shadow_find(block);
+	struct fah_heap_moved was = {.known = entry && *entry};
+
+	if (!was.known)
+		return was;
+	was.bytes = fah_shadow_bytes(entry);
+	was.recorded = *entry & FAH_SHADOW_RECORDED;
+	*entry = 0;
+	return was;
+}
+
+static void gone(struct fah_heap_moved was, void *block, uint32_t kind)
+{
+	if (!was.known)
+		return;
+	add(&fah_heap_thread, kind, -(int64_t)was.bytes);
+	if (__builtin_expect(was.recorded, 0))
+		write_free(block);
+}
+
+void fah_heap_give(void *block, uint32_t kind)
+{
+	gone(fah_heap_move(block), block, kind);
+}
+
+void fah_heap_moved_to(struct fah_heap_moved was, void *from, void *block, size_t bytes,
+		       uint32_t kind)
+{
+	gone(was, from, kind);
+	if (block)
+		fah_heap_take(block, bytes, kind);
+}
+
+void fah_heap_not_moved(struct fah_heap_moved was, void *block)
+{
+	uint16_t *entry = was.known ? fah_shadow_find(block) : NULL;
+
+	if (!entry)
+		return;
+	fah_shadow_set(entry, was.bytes);
+	if (was.recorded)
+		*entry |= FAH_SHADOW_RECORDED;
+}
+
+void fah_heap_mapped(void *at, uint64_t bytes)
+{
+	struct fah_heap_thread *h = &fah_heap_thread;
+
+	add(h, FAH_MEMORY_MAPPED, (int64_t)bytes);
+	h->left -= (int64_t)bytes;
+	if (h->left < 0)
+		picked(h, at, bytes, FAH_MEMORY_MAPPED, NULL);
+}
+
+void fah_heap_unmapped(uint64_t bytes, void *gone)
+{
+	add(&fah_heap_thread, FAH_MEMORY_MAPPED, -(int64_t)bytes);
+	if (gone)
+		write_free(gone);
+}
+
+static void write_heap(struct fah_thread_state *t)
+{
+	uint8_t *p = fah_record_begin(t, NUMBERS_MAX);
+	int64_t python, all, own[2] = {fah_heap_thread.delta[0], fah_heap_thread.delta[1]};
+
+	if (!p)
+		return;
+	all = held_now(&python) + own[0] + own[1];
+	python += own[0];
+	python = python > 0 ? python : 0;
+	all = all > python ? all : python;
+	p = put_time(t, p);
+	p = fah_put_varint(p, interval);
+	p = fah_put_varint(p, before > 0 ? (uint64_t)before : 0);
+	p = fah_put_varint(p, (uint64_t)python);
+	p = fah_put_varint(p, (uint64_t)(all - python));
+	p = fah_put_varint(p, (uint64_t)most_with(all));
+	p = fah_put_varint(p, atomic_load(&n_lost));
+	p = fah_put_varint(p, atomic_load(&n_copied) + fah_heap_thread.copy_due -
+				      (uint64_t)fah_heap_thread.copy_left);
+	fah_record_commit(t, FAH_SEG_HEAP, p);
+}
+
+void fah_heap_tick(struct fah_thread_state *t)
+{
+	uint64_t now, last;
+
+	if (!atomic_load_explicit(&recording, memory_order_relaxed))
+		return;
+	now = fah_now_mono();
+	last = atomic_load(&told_ns);
+	if (now - last >= TICK_NS && atomic_compare_exchange_strong(&told_ns, &last, now))
+		write_heap(t);
+}
+
+/* "interval <bytes>", 0: every block. False: memory was not asked for. */
+static bool read_settings(void)
+{
+	static const char word[] = "interval ";
+	char text[SETTINGS_MAX];
+	uint64_t v = 0;
+
+	if (fah_session_file("heap", text, sizeof(text)) < (long)sizeof(word) ||
+	    strncmp(text, word, sizeof(word) - 1))
+		return false;
+	for (const char *s = text + sizeof(word) - 1; *s >= '0' && *s <= '9'; s++)
+		v = v * 10 + (uint64_t)(*s - '0');
+	interval = v;
+	return true;
+}
+
+void fah_heap_load(void)
+{
+	fah_heap_copy_load();
+	atomic_store(&fah_heap_on, true);
+}
+
+static void begin_anew(void)
+{
+	join_sums(&fah_heap_thread);
+	before = held_now(NULL);
+	atomic_store(&most, before);
+	atomic_store(&n_copied, 0);
+	atomic_store(&n_blocks, 0);
+	atomic_store(&n_lost, 0);
+}
+
+static void write_state(void)
+{
+	uint64_t mask;
+	struct fah_thread_state *t = write_begin(&mask);
+
+	if (!t)
+		return;
+	join_sums(&fah_heap_thread);
+	write_heap(t);
+	write_end(t, &mask);
+}
+
+void fah_heap_start(void)
+{
+	if (!read_settings()) {
+		atomic_store(&fah_heap_on, false);
+		return;
+	}
+	*(void **)&is_finalizing = fah_global("Py_IsFinalizing");
+	if (!is_finalizing) /* up to 3.12 */
+		*(void **)&is_finalizing = fah_global("_Py_IsFinalizing");
+	fah_heap_watch_python();
+	begin_anew();
+	atomic_store(&recording, true);
+	write_state();
+}
+
+void fah_heap_thread_end(void)
+{
+	join_copied(&fah_heap_thread);
+	join_sums(&fah_heap_thread);
+}
+
+void fah_heap_forked(void)
+{
+	if (!atomic_load(&recording))
+		return;
+	fah_heap_maps_forked();
+	fah_heap_table_forget();
+	begin_anew(); /* what it has of its parent's is what it began with */
+}
+
+void fah_heap_end(void)
+{
+	if (!atomic_load(&recording))
+		return;
+	write_state();
+	atomic_store(&recording, false);
+	atomic_store(&fah_heap_on, false);
+}

@@ -1,0 +1,98 @@
+/* heap_find.c - single numbers out of a heap that was charged: see heap.h. */
+#include "model/heap.h"
+
+#include <string.h>
+
+const struct fah_heap_line *fah_heap_line_of(const struct fah_heap_file *file, uint32_t line)
+{
+	size_t from = 0, to = file ? file->n_lines : 0;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (file->lines[middle].line == line)
+			return &file->lines[middle];
+		if (file->lines[middle].line < line)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return NULL;
+}
+
+static double figure(const struct fah_heap_line *line, enum fah_heap_order_by by)
+{
+	return by == FAH_HEAP_BY_AVERAGE ? line->cost.average : line->cost.at_peak;
+}
+
+const struct fah_heap_file *fah_heap_file_of(const struct fah_heap *heap, const char *abspath)
+{
+	for (size_t i = 0; heap && i < heap->n_files; i++)
+		if (!strcmp(heap->files[i].abspath, abspath))
+			return &heap->files[i];
+	return NULL;
+}
+
+const struct fah_heap_function *fah_heap_function_of(const struct fah_heap *heap, uint32_t function)
+{
+	for (size_t i = 0; heap && i < heap->n_functions; i++)
+		if (heap->functions[i].function == function)
+			return &heap->functions[i];
+	return NULL;
+}
+
+size_t fah_heap_top_lines(const struct fah_heap *heap, const struct fah_heap_file *file,
+			  enum fah_heap_order_by by, double floor, const struct fah_heap_line **ret,
+			  size_t n)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < file->n_lines; i++) {
+		const struct fah_heap_line *line = &file->lines[i];
+		size_t at;
+
+		if (!(figure(line, by) > 0) || figure(line, by) < floor * heap->max)
+			continue;
+		for (at = found; at && figure(ret[at - 1], by) < figure(line, by); at--)
+			if (at < n)
+				ret[at] = ret[at - 1];
+		if (at < n)
+			ret[at] = line;
+		found += found < n;
+	}
+	return found;
+}
+
+void fah_heap_rss(const struct fah_profile *p, const struct fah_heap *heap,
+		  struct fah_heap_rss *ret)
+{
+	size_t n;
+	const struct fah_process *processes = fah_profile_processes(p, &n);
+
+	*ret = (struct fah_heap_rss){0};
+	for (size_t i = 0; i < heap->n_processes; i++) {
+		const struct fah_heap_process *h = &heap->processes[i];
+
+		if (processes[h->process].max_rss_bytes <= ret->rss && ret->heap)
+			continue;
+		ret->rss = processes[h->process].max_rss_bytes;
+		ret->heap = h->most;
+	}
+	if (!ret->rss && heap->n_processes == 1) /* cut, or only the run's is known */
+		ret->rss = fah_profile_totals(p)->max_rss_bytes;
+	ret->touched_less = ret->heap > ret->rss;
+	ret->difference = ret->touched_less ? ret->heap - ret->rss : ret->rss - ret->heap;
+}
+
+const char *fah_heap_view_words(enum fah_heap_view view)
+{
+	static const char *const words[] = {
+		[FAH_HEAP_VIEW_NONE] = "",
+		[FAH_HEAP_VIEW_PEAK] = "held at the run's peak",
+		[FAH_HEAP_VIEW_LIVE] = "live at exit",
+		[FAH_HEAP_VIEW_TEMPORARY] = "of temporary memory, asked for in all",
+		[FAH_HEAP_VIEW_TOTAL] = "of memory, asked for in all",
+	};
+
+	return words[view];
+}
