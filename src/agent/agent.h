@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+#include <ucontext.h>
 
 #define FAH_PATH_MAX 4096
 #define FAH_AGENT_EXPORT __attribute__((visibility("default")))
@@ -144,6 +145,7 @@ struct fah_thread_state {
 		uint8_t bytes[8192];
 	} window;
 	uint8_t text[8192]; /* scratch for names */
+	ucontext_t here;    /* where it is, outside of handlers: the program's stack may be short */
 	/* handlers run here: the program's stack, or its alternate one, may be nearly used up */
 	uint8_t stack[FAH_HANDLER_STACK] __attribute__((aligned(16)));
 };

@@ -104,6 +104,9 @@ void fah_heap_tick(struct fah_thread_state *t); /* in a handler, after its sampl
 void fah_heap_thread_end(void);
 void fah_heap_forked(void); /* in a fork's child */
 void fah_heap_end(void);    /* what is counted; not in a handler */
+/* No system call of ours may come for a while, or ever; and again they may. */
+void fah_heap_pause(void);
+void fah_heap_resume(void);
 
 /* heap_table.c: the blocks that are recorded, by address. */
 bool fah_heap_table_put(const void *block, uint64_t number); /* false: no room */

@@ -25,3 +25,11 @@ void fah_heap_forked(void)
 void fah_heap_end(void)
 {
 }
+
+void fah_heap_pause(void)
+{
+}
+
+void fah_heap_resume(void)
+{
+}

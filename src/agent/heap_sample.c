@@ -29,6 +29,7 @@ static _Atomic int64_t sums[2]; /* held: Python's, others' */
 static _Atomic int64_t most;
 static int64_t before;		   /* held when recording began */
 static int (*is_finalizing)(void); /* the interpreter; NULL: not known */
+static bool paused_on, paused_recording;
 static _Atomic uint64_t n_blocks, n_lost, n_copied, told_ns;
 
 /* The agent's own code: those frames are none of the program's. */
@@ -150,7 +151,6 @@ static void strip_own(struct fah_thread_state *t)
 
 struct picked {
 	struct fah_thread_state *t;
-	ucontext_t uc;
 	void *block;
 	uint64_t bytes;
 	uint32_t kind;
@@ -162,12 +162,12 @@ static uint8_t *look(struct picked *a, uint32_t *ret_flags)
 {
 	struct fah_thread_state *t = a->t;
 	uint64_t regs[FAH_STACK_REGISTERS];
-	struct fah_py_who who = fah_stack_who(t, &a->uc, regs);
+	struct fah_py_who who = fah_stack_who(t, &t->here, regs);
 	enum fah_drop drop;
 
 	*ret_flags = 0;
 	fah_ahead_begin(&t->ahead);
-	fah_native_walk(t, &a->uc);
+	fah_native_walk(t, &t->here);
 	strip_own(t);
 	if (!fah_stack_look(t, &who, ret_flags, &drop)) { /* it counts all the same */
 		t->walk.n_frames = 0;
@@ -251,7 +251,7 @@ static __attribute__((noinline)) bool written(struct picked *a, void (*write)(vo
 
 	a->t = write_begin(&mask);
 	if (a->t) {
-		registers_here(&a->uc);
+		registers_here(&a->t->here);
 		fah_arch_call_on(a->t->stack + sizeof(a->t->stack), write, a);
 		write_end(a->t, &mask);
 	}
@@ -333,6 +333,8 @@ void fah_heap_take(void *block, size_t bytes, uint32_t kind)
 
 	if (!entry)
 		return;
+	if (__builtin_expect(*entry, 0)) /* given back by a way that we do not see */
+		fah_heap_give(block, kind);
 	fah_shadow_set(entry, bytes);
 	add(h, kind, (int64_t)bytes);
 	h->left -= (int64_t)bytes;
@@ -552,9 +554,22 @@ void fah_heap_forked(void)
 
 void fah_heap_end(void)
 {
-	if (!atomic_load(&recording))
-		return;
-	write_state();
+	fah_heap_pause();
+	paused_on = paused_recording = false;
+}
+
+void fah_heap_pause(void)
+{
+	paused_on = atomic_load(&fah_heap_on);
+	paused_recording = atomic_load(&recording);
+	if (paused_recording)
+		write_state();
 	atomic_store(&recording, false);
 	atomic_store(&fah_heap_on, false);
+}
+
+void fah_heap_resume(void)
+{
+	atomic_store(&fah_heap_on, paused_on);
+	atomic_store(&recording, paused_recording);
 }

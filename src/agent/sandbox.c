@@ -6,7 +6,7 @@
  * and preload of children; the collector is told why. What the filter forbids cannot be known, so
  * nothing of ours makes a system call afterwards.
  */
-#include "agent/agent.h"
+#include "agent/heap.h"
 #include "core/sys.h"
 
 #include <errno.h>
@@ -35,6 +35,7 @@ static bool enter(void)
 	/* a vfork's child has our memory, which is not for it to change */
 	if (!fah_agent.preload[0] || atomic_load(&fah_agent.pid) != (uint32_t)FAH_SYS0(SYS_getpid))
 		return false;
+	fah_heap_pause();
 	if (was_active) {
 		fah_timers_leave_events();
 		fah_quiet();
@@ -61,6 +62,7 @@ static void entered(bool was_active, bool in_force)
 	atomic_store(&on, false);
 	if (was_active && fah_signal_install() == 0)
 		fah_loud();
+	fah_heap_resume();
 }
 
 /* With no filter given the kernel only says what it knows: libseccomp asks so. */

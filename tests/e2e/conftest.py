@@ -3,6 +3,7 @@
 FIXINGAHOLE_BIN  the program under test (default: build/src/cli/fixingahole of this tree)
 FAH_PYTHONS      the Pythons, in the form of tools/pythons (default: what that prints)
 FAH_FULL         set: the long forms (30 s a victim, 100 kills)
+FAH_ALSO         further options of every `profile`, such as --memory
 """
 
 import signal

@@ -165,7 +165,8 @@ def test_address_space(program, system_python, tmp_path):
     plain(system_python, [str(HARM / "seen.py"), "x"], tmp_path)
     alone = [int(word) for word in (tmp_path / "measured").read_text().split()]
     assert alone[2] == 0 and profiled[2] > 0
-    assert profiled[0] - alone[0] < 8000, "kB of address space"
+    # memory: the size of each block, in an eighth of the room that it takes
+    assert profiled[0] - alone[0] < (16000 if tool.ALSO else 8000), "kB of address space"
     assert profiled[1] - alone[1] < 6000, "kB of memory"
 
 

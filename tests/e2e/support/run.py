@@ -17,9 +17,11 @@ TARGETS = REPO / "tests" / "targets"
 BINARY = Path(
     os.environ.get("FIXINGAHOLE_BIN", str(REPO / "build" / "src" / "cli" / "fixingahole"))
 )
+# Of `profile`, in every test: what looks for harm is run with --memory as well.
+ALSO = os.environ.get("FAH_ALSO", "").split()
 FULL = bool(os.environ.get("FAH_FULL"))
 TIMEOUT = 300  # nothing here takes as long; a hang is a failure, not a wait
-AGENT = "libfixingahole-agent.so"
+AGENT = "libfixingahole-agent*.so"
 # What would make a plain run differ from another plain run, or a report from another report.
 UNWANTED = (
     "NO_COLOR",
@@ -145,7 +147,7 @@ def plain(python: Python, args: List[str], cwd: Path, **options) -> Result:
 
 
 def profile_command(python: Optional[Python], args: List[str], options: List[str]) -> List[str]:
-    command = [str(BINARY), "profile"] + list(options)
+    command = [str(BINARY), "profile"] + list(options) + ALSO
     if python is not None:
         command += ["--python", python.path]
     return command + [str(arg) for arg in args]
