@@ -98,7 +98,8 @@ void fah_heap_copy_load(void);
 void fah_heap_watch_python(void);
 
 /* heap_sample.c: what the rest of the agent tells us. */
-void fah_heap_load(void);			/* in the constructor, where Python may run */
+void fah_heap_setup(void);			/* in the constructor, of any program */
+void fah_heap_load(void);			/* likewise, where Python may run */
 void fah_heap_start(void);			/* recording begins; GIL held */
 void fah_heap_tick(struct fah_thread_state *t); /* in a handler, after its sample */
 void fah_heap_thread_end(void);

@@ -1,6 +1,10 @@
 /* heap_none.c - the agent that stands in front of no allocator. */
 #include "agent/heap.h"
 
+void fah_heap_setup(void)
+{
+}
+
 void fah_heap_load(void)
 {
 }

@@ -494,9 +494,13 @@ static bool read_settings(void)
 	return true;
 }
 
-void fah_heap_load(void)
+void fah_heap_setup(void)
 {
 	fah_heap_copy_load();
+}
+
+void fah_heap_load(void)
+{
 	atomic_store(&fah_heap_on, true);
 }
 

@@ -54,6 +54,7 @@ __attribute__((constructor)) static void on_load(void)
 {
 	fah_env_take();
 	fah_real_setup();
+	fah_heap_setup();
 	if (!fah_agent.preload[0])
 		return;
 	fah_own_pid();
