@@ -389,7 +389,7 @@ struct fah_heap_moved fah_heap_move(void *block)
 		return was;
 	was.bytes = fah_shadow_bytes(entry);
 	was.recorded = *entry & FAH_SHADOW_RECORDED;
-	*entry = 0;
+	fah_shadow_clear(entry);
 	return was;
 }
 

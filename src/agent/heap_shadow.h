@@ -60,6 +60,14 @@ static inline void fah_shadow_set(uint16_t *entry, uint64_t bytes)
 		entry[i] = (uint16_t)bytes;
 }
 
+/* Of a long size nothing may stay: other blocks will lie there. */
+static inline void fah_shadow_clear(uint16_t *entry)
+{
+	if (__builtin_expect(*entry & FAH_SHADOW_LONG, 0))
+		entry[1] = entry[2] = entry[3] = 0;
+	*entry = 0;
+}
+
 static inline uint64_t fah_shadow_bytes(const uint16_t *entry)
 {
 	if (__builtin_expect(!(*entry & FAH_SHADOW_LONG), 1))

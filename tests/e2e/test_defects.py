@@ -95,9 +95,21 @@ def test_n_calls_is_a_number_of_samples(program, some_python, tmp_path):
         assert re.search(r"^ +n_calls: 7$", block, re.M) and "samples" not in block, block
 
 
-def test_a_functions_memory_is_its_largest_line(program, tmp_path):
-    """To be held against a function whose lines are known, as soon as there is memory to show."""
-    assert "--memory" in MISSING, "now a function with two lines of 50 MB each must show 100 MB: write that here"
+TWO_LINES = """
+def both():
+    one = bytearray(50000000)
+    other = bytearray(50000000)
+    return one, other
+
+kept = both()
+"""
+
+
+def test_a_functions_memory_is_its_largest_line(program, some_python, tmp_path):
+    """It is what its lines held together."""
+    (tmp_path / "script.py").write_text(TWO_LINES)
+    result = profile(some_python, ["script.py"], tmp_path, options=["--memory"])
+    assert re.search(r"^ 1\. both +100 MB \(script\.py:2; 100 MB at the run's peak\)$", result.out, re.M), result
 
 
 def test_finished_in_is_the_slowed_down_time(program, some_python, tmp_path):

@@ -45,7 +45,9 @@ static void sizes_come_back(void **state)
 		assert_int_equal(fah_shadow_bytes(entry), sizes[i]);
 		*entry |= FAH_SHADOW_RECORDED;
 		assert_int_equal(fah_shadow_bytes(entry), sizes[i]);
-		*entry = 0;
+		fah_shadow_clear(entry);
+		for (int k = 0; k < 4; k++)
+			assert_int_equal(entry[k], 0);
 	}
 	assert_null(fah_shadow_make(at(0x7f0000000008))); /* its neighbour's */
 	assert_null(fah_shadow_make(at(1ull << 47)));
