@@ -13,6 +13,7 @@
 #include "core/err.h"
 #include "core/pages.h"
 #include "core/segment.h"
+#include "core/varint.h"
 #include "cpython/cpython.h"
 #include "cpython/layout.h"
 #include "cpython/walk.h"
@@ -306,6 +307,18 @@ uint64_t fah_now_real(void);
 uint64_t fah_now_thread_cpu(void);
 uint64_t fah_now_process_cpu(void);
 uint64_t fah_random(void);
+
+/* The time of a record, which begins with it: now, and never before the chunk's last. */
+static inline uint8_t *fah_record_put_time(struct fah_thread_state *t, uint8_t *p)
+{
+	uint64_t mono = fah_now_mono();
+
+	if (mono < t->chunk_time_ns)
+		mono = t->chunk_time_ns;
+	p = fah_put_varint(p, mono - t->chunk_time_ns);
+	t->chunk_time_ns = mono;
+	return p;
+}
 
 /* v's digits from p on; where they end. Up to 20, no NUL. */
 char *fah_put_decimal(char *p, uint64_t v);

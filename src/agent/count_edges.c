@@ -32,17 +32,13 @@ bool fah_count_setup(void)
 void fah_count_write_state(struct fah_thread_state *t, uint32_t id, bool counted)
 {
 	uint8_t *p = fah_record_begin(t, 4 * FAH_VARINT_MAX);
-	uint64_t mono = fah_now_mono();
 
 	if (!p)
 		return;
-	if (mono < t->chunk_time_ns)
-		mono = t->chunk_time_ns;
-	p = fah_put_varint(p, mono - t->chunk_time_ns);
+	p = fah_record_put_time(t, p);
 	p = fah_put_varint(p, id);
 	p = fah_put_varint(p, counted);
 	p = fah_put_varint(p, work_ns());
-	t->chunk_time_ns = mono;
 	fah_record_commit(t, FAH_SEG_COUNTING, p);
 }
 

@@ -161,7 +161,7 @@ static uint8_t *put_paced(uint8_t *p, struct fah_paced *paced, uint64_t total)
 
 static void write_edge(struct fah_thread_state *t, struct fah_edge *e)
 {
-	uint64_t n = atomic_load_explicit(&e->n, memory_order_acquire), mono = fah_now_mono();
+	uint64_t n = atomic_load_explicit(&e->n, memory_order_acquire);
 	const struct fah_counted *callee = &all->codes[e->counted];
 	const struct fah_edge *pacer = e->pacer ? &all->edges[e->pacer - 1] : NULL;
 	uint8_t *p;
@@ -174,9 +174,7 @@ static void write_edge(struct fah_thread_state *t, struct fah_edge *e)
 	p = fah_record_begin(t, 13 * FAH_VARINT_MAX);
 	if (!p)
 		return; /* the next time, then */
-	if (mono < t->chunk_time_ns)
-		mono = t->chunk_time_ns;
-	p = fah_put_varint(p, mono - t->chunk_time_ns);
+	p = fah_record_put_time(t, p);
 	p = fah_put_varint(p, callee->id);
 	p = fah_put_varint(p, e->caller);
 	p = fah_put_varint(p, e->instr);
@@ -186,7 +184,6 @@ static void write_edge(struct fah_thread_state *t, struct fah_edge *e)
 	e->missed = 0;
 	p = fah_put_varint(p, pacer ? all->codes[pacer->counted].id : 0);
 	p = put_paced(p, &e->paced[1], pacer ? atomic_load(&pacer->n) : 0);
-	t->chunk_time_ns = mono;
 	e->written = n;
 	fah_record_commit(t, FAH_SEG_CALLS, p);
 }

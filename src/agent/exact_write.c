@@ -10,21 +10,17 @@
 static bool put(struct fah_thread_state *w, uint32_t id, uint64_t by, uint64_t calls,
 		uint64_t recursive, double self_ns, double total_ns)
 {
-	uint64_t mono = fah_now_mono();
 	uint8_t *p = fah_record_begin(w, 7 * FAH_VARINT_MAX);
 
 	if (!p)
 		return false;
-	if (mono < w->chunk_time_ns)
-		mono = w->chunk_time_ns;
-	p = fah_put_varint(p, mono - w->chunk_time_ns);
+	p = fah_record_put_time(w, p);
 	p = fah_put_varint(p, id);
 	p = fah_put_varint(p, by);
 	p = fah_put_varint(p, calls);
 	p = fah_put_varint(p, recursive);
 	p = fah_put_varint(p, fah_zigzag((int64_t)self_ns));
 	p = fah_put_varint(p, fah_zigzag((int64_t)total_ns));
-	w->chunk_time_ns = mono;
 	fah_record_commit(w, FAH_SEG_TIMED, p);
 	return true;
 }

@@ -16,10 +16,11 @@
 struct fah_heap_thread {
 	int64_t left;	   /* bytes until one that is recorded */
 	int64_t delta[2];  /* not in the sums yet: Python's, others' */
-	int64_t copy_left; /* the same of bytes that are copied */
+	int64_t copy_left; /* bytes until a copy that is recorded */
 	uint64_t copy_due; /* what copy_left was when it was drawn */
 	uint32_t inside;   /* an allocator is at work for it: what that asks for is no block */
 	bool begun;	   /* left was drawn */
+	bool copy_begun;   /* and copy_left */
 };
 #define FAH_HEAP_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 extern FAH_HEAP_TLS struct fah_heap_thread fah_heap_thread;
@@ -91,15 +92,11 @@ void fah_heap_maps_forked(void);
 /* A copy of so many bytes is the one that is picked. */
 void fah_heap_copied(size_t bytes);
 
-/* heap_copy.c: in the constructor. */
-void fah_heap_copy_load(void);
-
 /* heap_python.c: the interpreter's allocators are watched from now on; GIL held. */
 void fah_heap_watch_python(void);
 
 /* heap_sample.c: what the rest of the agent tells us. */
-void fah_heap_setup(void);			/* in the constructor, of any program */
-void fah_heap_load(void);			/* likewise, where Python may run */
+void fah_heap_load(void);			/* in the constructor, where Python may run */
 void fah_heap_start(void);			/* recording begins; GIL held */
 void fah_heap_tick(struct fah_thread_state *t); /* in a handler, after its sample */
 void fah_heap_thread_end(void);
@@ -108,6 +105,9 @@ void fah_heap_end(void);    /* what is counted; not in a handler */
 /* No system call of ours may come for a while, or ever; and again they may. */
 void fah_heap_pause(void);
 void fah_heap_resume(void);
+
+/* heap_copy.c: in the constructor, of any program. */
+void fah_heap_setup(void);
 
 /* heap_table.c: the blocks that are recorded, by address. */
 bool fah_heap_table_put(const void *block, uint64_t number); /* false: no room */

@@ -47,7 +47,7 @@ void *__wrap_memmove(void *to, const void *from, size_t n)
 	return copy_plainly(to, from, n);
 }
 
-void fah_heap_copy_load(void)
+void fah_heap_setup(void)
 {
 	*(void **)&real.strlen = fah_real("strlen");
 	*(void **)&real.strnlen = fah_real("strnlen");

@@ -103,17 +103,6 @@ static uint8_t *put_sums(uint8_t *p)
 	return fah_put_varint(p, (uint64_t)most_with(now));
 }
 
-static uint8_t *put_time(struct fah_thread_state *t, uint8_t *p)
-{
-	uint64_t mono = fah_now_mono();
-
-	if (mono < t->chunk_time_ns)
-		mono = t->chunk_time_ns;
-	p = fah_put_varint(p, mono - t->chunk_time_ns);
-	t->chunk_time_ns = mono;
-	return p;
-}
-
 /* The registers of the caller, as a handler would have them of who was interrupted. */
 static inline __attribute__((always_inline)) void registers_here(ucontext_t *uc)
 {
@@ -185,7 +174,7 @@ static void write_copy(void *arg)
 
 	if (!p)
 		return;
-	p = put_time(a->t, p);
+	p = fah_record_put_time(a->t, p);
 	p = fah_put_varint(p, a->bytes);
 	p = fah_put_varint(p, COPY_INTERVAL);
 	p = fah_put_varint(p, flags);
@@ -208,7 +197,7 @@ static void write_alloc(void *arg)
 	number = atomic_fetch_add(&n_blocks, 1) + 1;
 	if (!fah_heap_table_put(a->block, number))
 		return;
-	p = put_time(t, p);
+	p = fah_record_put_time(t, p);
 	p = fah_put_varint(p, number);
 	p = fah_put_varint(p, a->kind);
 	p = fah_put_varint(p, a->bytes);
@@ -285,13 +274,15 @@ __attribute__((noinline)) void fah_heap_copied(size_t bytes)
 {
 	struct fah_heap_thread *h = &fah_heap_thread;
 	struct picked a = {.bytes = bytes};
-	bool first = !h->copy_due;
 
 	if (!atomic_load_explicit(&recording, memory_order_relaxed) || h->inside) {
-		h->copy_left = (int64_t)(h->copy_due = 0);
+		h->copy_left = 0;
+		h->copy_due = 0;
+		h->copy_begun = false;
 		return;
 	}
-	if (first) {
+	if (!h->copy_begun) {
+		h->copy_begun = true;
 		draw_copy(h);
 		h->copy_left -= (int64_t)bytes;
 		if (h->copy_left >= 0)
@@ -299,8 +290,6 @@ __attribute__((noinline)) void fah_heap_copied(size_t bytes)
 	}
 	join_copied(h);
 	draw_copy(h);
-	if (!h->copy_due)
-		h->copy_due = 1;
 	written(&a, write_copy);
 }
 
@@ -368,7 +357,7 @@ static __attribute__((noinline)) void write_free(const void *block)
 	t = write_begin(&mask);
 	p = t ? fah_record_begin(t, NUMBERS_MAX) : NULL;
 	if (p) {
-		p = put_time(t, p);
+		p = fah_record_put_time(t, p);
 		p = fah_put_varint(p, number);
 		p = put_sums(p);
 		p = fah_put_varint(p, is_finalizing && is_finalizing() ? 1 : 0);
@@ -454,7 +443,7 @@ static void write_heap(struct fah_thread_state *t)
 	python += own[0];
 	python = python > 0 ? python : 0;
 	all = all > python ? all : python;
-	p = put_time(t, p);
+	p = fah_record_put_time(t, p);
 	p = fah_put_varint(p, interval);
 	p = fah_put_varint(p, before > 0 ? (uint64_t)before : 0);
 	p = fah_put_varint(p, (uint64_t)python);
@@ -492,11 +481,6 @@ static bool read_settings(void)
 		v = v * 10 + (uint64_t)(*s - '0');
 	interval = v;
 	return true;
-}
-
-void fah_heap_setup(void)
-{
-	fah_heap_copy_load();
 }
 
 void fah_heap_load(void)

@@ -16,21 +16,6 @@
 
 struct fah_shadow_middle *_Atomic fah_shadow_top[1u << FAH_SHADOW_TOP_BITS];
 
-/* What a place points to; made where it is empty, by whoever is first. NULL: no memory. */
-static void *child(void *_Atomic *place, size_t size)
-{
-	void *there = atomic_load_explicit(place, memory_order_acquire), *made;
-
-	if (there)
-		return there;
-	made = fah_pages(size);
-	if (made && !atomic_compare_exchange_strong(place, &there, made)) {
-		FAH_SYS2(SYS_munmap, made, size);
-		return there;
-	}
-	return made;
-}
-
 uint16_t *fah_shadow_make(const void *block)
 {
 	uint64_t at = (uint64_t)(uintptr_t)block;
@@ -39,12 +24,12 @@ uint16_t *fah_shadow_make(const void *block)
 	if (at % FAH_SHADOW_GRANULE ||
 	    at >> (FAH_SHADOW_LEAF_BITS + FAH_SHADOW_MIDDLE_BITS + FAH_SHADOW_TOP_BITS))
 		return NULL;
-	m = child((void *_Atomic *)&fah_shadow_top[at >>
-						   (FAH_SHADOW_LEAF_BITS + FAH_SHADOW_MIDDLE_BITS)],
-		  sizeof(*m));
-	if (!m || !child((void *_Atomic *)&m->leaves[at >> FAH_SHADOW_LEAF_BITS &
-						     ((1u << FAH_SHADOW_MIDDLE_BITS) - 1)],
-			 LEAF_BYTES))
+	m = fah_pages_once((void *_Atomic *)&fah_shadow_top[at >> (FAH_SHADOW_LEAF_BITS +
+								   FAH_SHADOW_MIDDLE_BITS)],
+			   sizeof(*m));
+	if (!m || !fah_pages_once((void *_Atomic *)&m->leaves[at >> FAH_SHADOW_LEAF_BITS &
+							      ((1u << FAH_SHADOW_MIDDLE_BITS) - 1)],
+				  LEAF_BYTES))
 		return NULL;
 	return fah_shadow_find(block);
 }

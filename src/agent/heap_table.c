@@ -35,17 +35,7 @@ static struct bucket *bucket_of(struct bucket *table, uint32_t n, uint64_t block
 
 static struct bucket *table_of(uint32_t n)
 {
-	struct bucket *there = atomic_load(&tables[n]), *made;
-	size_t size = sizeof(*there) << bits_of(n);
-
-	if (there)
-		return there;
-	made = fah_pages(size);
-	if (made && !atomic_compare_exchange_strong(&tables[n], &there, made)) {
-		FAH_SYS2(SYS_munmap, made, size);
-		return there;
-	}
-	return made;
+	return fah_pages_once((void *_Atomic *)&tables[n], sizeof(struct bucket) << bits_of(n));
 }
 
 bool fah_heap_table_put(const void *block, uint64_t number)

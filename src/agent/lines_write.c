@@ -18,17 +18,6 @@ static _Atomic bool writing;
 static _Atomic uint64_t written_ns;
 static uint32_t next_written;
 
-static uint8_t *put_time(uint8_t *p, struct fah_thread_state *t)
-{
-	uint64_t mono = fah_now_mono();
-
-	if (mono < t->chunk_time_ns)
-		mono = t->chunk_time_ns;
-	p = fah_put_varint(p, mono - t->chunk_time_ns);
-	t->chunk_time_ns = mono;
-	return p;
-}
-
 /* What lines that run have had since they began, in all threads, is theirs too. */
 static struct fah_line counts_of(const struct fah_lined *l, uint32_t index,
 				 const struct fah_line *at)
@@ -76,7 +65,7 @@ static bool write_part(struct fah_thread_state *t, const struct fah_lined *l, ui
 
 	if (!p)
 		return false;
-	p = put_time(p, t);
+	p = fah_record_put_time(t, p);
 	p = fah_put_varint(p, l->id);
 	p = fah_put_varint(p, l->marked);
 	for (; *at < n && written < PART; ++*at) {
@@ -156,7 +145,7 @@ static void write_state(struct fah_thread_state *t, const char *why)
 
 	if (!p)
 		return;
-	p = put_time(p, t);
+	p = fah_record_put_time(t, p);
 	p = fah_put_varint(p, ns_of(fah_lining.cost.line, scale));
 	p = fah_put_varint(p, atomic_load(&fah_lining.lost_codes));
 	p = fah_put_varint(p, atomic_load(&fah_lining.lost_frames));

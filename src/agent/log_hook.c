@@ -68,7 +68,6 @@ enum { LEVEL_NAME, NAME, FILE_NAME, TEXT, MORE, STACK, PARTS };
 static void put(struct fah_thread_state *t, const struct entry *e, const struct bytes *parts)
 {
 	size_t max = (PARTS + 4) * FAH_VARINT_MAX;
-	uint64_t mono = fah_now_mono();
 	uint8_t *p;
 
 	for (int i = 0; i < PARTS; i++)
@@ -76,12 +75,11 @@ static void put(struct fah_thread_state *t, const struct entry *e, const struct 
 	p = fah_record_begin(t, max);
 	if (!p)
 		return;
-	p = fah_put_varint(p, mono - t->chunk_time_ns);
+	p = fah_record_put_time(t, p);
 	p = fah_put_varint(p, e->level > 0 ? (uint64_t)e->level : 0);
 	p = fah_put_varint(p, e->line > 0 ? (uint64_t)e->line : 0);
 	for (int i = 0; i < PARTS; i++)
 		p = put_str(p, parts[i]);
-	t->chunk_time_ns = mono;
 	fah_record_commit(t, FAH_SEG_LOG, p);
 }
 

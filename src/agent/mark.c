@@ -53,13 +53,12 @@ static void put(struct fah_thread_state *t, const struct loop *l, const char *la
 {
 	size_t len = strlen(label);
 	uint8_t *p = fah_record_begin(t, RECORD_MAX);
-	uint64_t mono = fah_now_mono(); /* now: a sample may have been taken since the end */
 
 	if (!p)
 		return;
 	if (len > LABEL_MAX)
 		len = LABEL_MAX;
-	p = fah_put_varint(p, mono - t->chunk_time_ns);
+	p = fah_record_put_time(t, p); /* now: a sample may have been taken since the end */
 	p = fah_put_varint(p, l->id);
 	p = fah_put_varint(p, l->first);
 	p = fah_put_varint(p, l->count);
@@ -68,7 +67,6 @@ static void put(struct fah_thread_state *t, const struct loop *l, const char *la
 	p = fah_put_varint(p, l->count > 1 ? l->squares : 0);
 	p = fah_put_varint(p, len);
 	memcpy(p, label, len);
-	t->chunk_time_ns = mono;
 	fah_record_commit(t, FAH_SEG_ITERATIONS, p + len);
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/sys.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -14,6 +15,21 @@ static inline void *fah_pages(size_t size)
 			  -1, 0);
 
 	return p < 0 && p > -4096 ? NULL : (void *)p;
+}
+
+/* What the place points to: made by whoever comes first, and there for good. NULL as above. */
+static inline void *fah_pages_once(void *_Atomic *place, size_t size)
+{
+	void *there = atomic_load_explicit(place, memory_order_acquire), *made;
+
+	if (there)
+		return there;
+	made = fah_pages(size);
+	if (made && !atomic_compare_exchange_strong(place, &there, made)) {
+		FAH_SYS2(SYS_munmap, made, size);
+		return there;
+	}
+	return made;
 }
 
 #endif

@@ -126,13 +126,8 @@ static int by_function_cost(const void *a, const void *b)
 static int by_first_line(const void *a, const void *b, void *profile)
 {
 	const struct fah_function_cost *x = a, *y = b;
-	const struct fah_profile *p = profile;
-	uint32_t lx = p->functions[x->function].first_line;
-	uint32_t ly = p->functions[y->function].first_line;
 
-	if (lx != ly)
-		return lx < ly ? -1 : 1;
-	return x->function < y->function ? -1 : x->function > y->function;
+	return fah_by_first_line(profile, x->function, y->function);
 }
 
 static int by_line_number(const void *a, const void *b)

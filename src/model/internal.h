@@ -125,6 +125,16 @@ static inline bool fah_is_python(const struct fah_profile *p, uint32_t function)
 	return p->functions[function].kind == FAH_FUNCTION_PYTHON;
 }
 
+/* The order of functions in a file, for qsort. */
+static inline int fah_by_first_line(const struct fah_profile *p, uint32_t x, uint32_t y)
+{
+	uint32_t lx = p->functions[x].first_line, ly = p->functions[y].first_line;
+
+	if (lx != ly)
+		return lx < ly ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
 /* cells.c: stacks of a notebook begin at its cells. 0 or FAH_ERR_NOMEM. */
 int fah_cells_apply(struct fah_profile *p);
 
