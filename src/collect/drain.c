@@ -12,6 +12,7 @@
 #include "collect/health.h"
 #include "collect/logs.h"
 #include "collect/process.h"
+#include "collect/records.h"
 #include "core/err.h"
 #include "core/varint.h"
 
@@ -203,15 +204,6 @@ static void forget_map(struct fah_drain *d, uint32_t map)
 	fah_modules_forget(d->modules, map);
 }
 
-static struct fah_runtime_code *runtime_code_of(struct fah_collected *p)
-{
-	uint32_t outer = p->runtime ? 0 : fah_collected_outer_pid(p);
-
-	if (outer) /* else it is asked for again */
-		p->runtime = fah_runtime_code_new(p->pid, outer);
-	return p->runtime;
-}
-
 /* Tell the agent of code that the process has mapped since. */
 static void look_at(struct fah_drain *d, struct fah_collected *p)
 {
@@ -225,7 +217,7 @@ static void look_at(struct fah_drain *d, struct fah_collected *p)
 	unloads = atomic_load(&head->unloads); /* first: what is unloaded meanwhile is not seen */
 	map = fah_modules_look(d->modules, fah_collected_outer_pid(p), head->frames);
 	p->looked = true;
-	if (runtime_code_of(p)) /* now: some programs remove their map when they end */
+	if (fah_collected_runtime(p)) /* now: some programs remove their map when they end */
 		fah_runtime_code_look(p->runtime);
 	before = atomic_load(&head->map);
 	now = (uint64_t)unloads << 32 | map;
@@ -340,211 +332,11 @@ static void take_thread_end(struct fah_drain *d, struct fah_collected *p,
 			       since_start(d, word.start_ns), word.before_ns);
 }
 
-static void take_iterations(struct fah_drain *d, struct fah_chunk_ctx *ctx, struct fah_cursor *cur,
-			    bool write)
-{
-	struct fah_rec_iterations it;
-	const uint8_t *label;
-	uint64_t n;
-
-	ctx->time_ns += fah_get_varint(cur);
-	it.thread = ctx->thread;
-	it.time_ns = since_start(d, ctx->time_ns);
-	it.loop = fah_get_varint(cur);
-	it.first = fah_get_varint(cur);
-	it.count = fah_get_varint(cur);
-	it.wall_ns = fah_get_varint(cur);
-	it.cpu_ns = fah_get_varint(cur);
-	it.squares = fah_get_varint(cur);
-	n = fah_get_varint(cur);
-	label = fah_get_bytes(cur, n);
-	if (cur->bad || !write)
-		return;
-	it.label = fah_writer_string(d->w, (const char *)label, (size_t)n);
-	fah_writer_iterations(d->w, &it);
-}
-
-static void take_calls(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-		       struct fah_cursor *cur, bool write)
-{
-	struct fah_rec_calls c = {.process = p->id};
-	uint32_t callee, caller, other, instr, line;
-
-	ctx->time_ns += fah_get_varint(cur);
-	c.time_ns = since_start(d, ctx->time_ns);
-	callee = (uint32_t)fah_get_varint(cur);
-	caller = (uint32_t)fah_get_varint(cur);
-	instr = (uint32_t)fah_get_varint(cur);
-	c.count = fah_get_varint(cur);
-	c.by_caller.starts = fah_get_varint(cur);
-	c.by_caller.calls = fah_get_varint(cur);
-	c.by_caller.total = fah_get_varint(cur);
-	c.missed = fah_get_varint(cur);
-	other = (uint32_t)fah_get_varint(cur);
-	c.by_other.starts = fah_get_varint(cur);
-	c.by_other.calls = fah_get_varint(cur);
-	c.by_other.total = fah_get_varint(cur);
-	if (other && !cur->bad &&
-	    !fah_codes_resolve(&p->codes, d->w, other, 0, &c.by_other.function, &line))
-		c.by_other = (struct fah_paced_calls){0};
-	c.place = instr;
-	if (!cur->bad && write &&
-	    fah_codes_resolve(&p->codes, d->w, callee, 0, &c.function, &line) &&
-	    (!caller || fah_codes_resolve(&p->codes, d->w, caller, instr, &c.caller, &c.line)))
-		fah_writer_calls(d->w, &c);
-}
-
-static void take_counting(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-			  struct fah_cursor *cur, bool write)
-{
-	struct fah_rec_counting c = {.process = p->id};
-	uint32_t id, line;
-
-	ctx->time_ns += fah_get_varint(cur);
-	c.time_ns = since_start(d, ctx->time_ns);
-	id = (uint32_t)fah_get_varint(cur);
-	c.on = (uint32_t)fah_get_varint(cur);
-	c.work_ns = fah_get_varint(cur);
-	if (!cur->bad && write &&
-	    (!id || fah_codes_resolve(&p->codes, d->w, id, 0, &c.function, &line)))
-		fah_writer_counting(d->w, &c);
-}
-
-static void take_timed(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-		       struct fah_cursor *cur, bool write)
-{
-	struct fah_rec_timed t = {.process = p->id};
-	uint32_t callee, line;
-	uint64_t by;
-
-	ctx->time_ns += fah_get_varint(cur);
-	callee = (uint32_t)fah_get_varint(cur);
-	by = fah_get_varint(cur);
-	t.whole = by == 0;
-	t.calls = fah_get_varint(cur);
-	t.recursive = fah_get_varint(cur);
-	t.self_ns = fah_unzigzag(fah_get_varint(cur));
-	t.total_ns = fah_unzigzag(fah_get_varint(cur));
-	if (!cur->bad && write &&
-	    fah_codes_resolve(&p->codes, d->w, callee, 0, &t.function, &line) &&
-	    (by < 2 || fah_codes_resolve(&p->codes, d->w, (uint32_t)(by - 1), 0, &t.caller, &line)))
-		fah_writer_timed(d->w, &t);
-}
-
-static void take_lines(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-		       struct fah_cursor *cur, bool write)
-{
-	struct fah_rec_lines lines = {.process = p->id};
-	uint32_t line;
-
-	ctx->time_ns += fah_get_varint(cur);
-	lines.time_ns = since_start(d, ctx->time_ns);
-	lines.code = (uint32_t)fah_get_varint(cur);
-	lines.marked = (uint32_t)fah_get_varint(cur);
-	lines.rest = *cur; /* as it stands in the capture */
-	if (!cur->bad && write &&
-	    fah_codes_resolve(&p->codes, d->w, lines.code, 0, &lines.function, &line))
-		fah_writer_lines(d->w, &lines);
-}
-
-static void take_lines_state(struct fah_drain *d, struct fah_collected *p,
-			     struct fah_chunk_ctx *ctx, struct fah_cursor *cur, bool write)
-{
-	struct fah_rec_lines_state s = {.process = p->id};
-
-	ctx->time_ns += fah_get_varint(cur);
-	s.time_ns = since_start(d, ctx->time_ns);
-	s.line_ns = fah_get_varint(cur);
-	s.lost_functions = fah_get_varint(cur);
-	s.lost_frames = fah_get_varint(cur);
-	s.lost_lines = fah_get_varint(cur);
-	s.why.len = fah_get_varint(cur);
-	s.why.p = (const char *)fah_get_bytes(cur, s.why.len);
-	if (!cur->bad && write)
-		fah_writer_lines_state(d->w, &s);
-}
-
-static void take_alloc(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-		       struct fah_cursor *cur, bool write)
-{
-	struct fah_rec_alloc a = {.thread = ctx->thread};
-	uint32_t flags;
-	bool known;
-
-	ctx->time_ns += fah_get_varint(cur);
-	a.time_ns = since_start(d, ctx->time_ns);
-	a.block = fah_get_varint(cur);
-	a.kind = (uint32_t)fah_get_varint(cur);
-	a.bytes = fah_get_varint(cur);
-	a.held = fah_get_varint(cur);
-	a.most = fah_get_varint(cur);
-	flags = (uint32_t)fah_get_varint(cur);
-	if (cur->bad)
-		return;
-	known = fah_stack_take(&ctx->stack, &p->codes, d->modules, runtime_code_of(p), d->w, cur,
-			       &flags, &d->stats.stacks, &a.node);
-	if (!known)
-		a.node = 0; /* the block counts all the same */
-	if (write)
-		fah_writer_alloc(d->w, &a);
-}
-
-static void take_free(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-		      struct fah_cursor *cur, bool write)
-{
-	struct fah_rec_free f = {.process = p->id};
-
-	ctx->time_ns += fah_get_varint(cur);
-	f.time_ns = since_start(d, ctx->time_ns);
-	f.block = fah_get_varint(cur);
-	f.held = fah_get_varint(cur);
-	f.most = fah_get_varint(cur);
-	f.ending = (uint32_t)fah_get_varint(cur);
-	if (!cur->bad && write)
-		fah_writer_free_block(d->w, &f);
-}
-
-static void take_copy(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-		      struct fah_cursor *cur, bool write)
-{
-	struct fah_rec_copy c = {.thread = ctx->thread};
-	uint32_t flags;
-
-	ctx->time_ns += fah_get_varint(cur);
-	c.time_ns = since_start(d, ctx->time_ns);
-	c.bytes = fah_get_varint(cur);
-	c.interval = fah_get_varint(cur);
-	flags = (uint32_t)fah_get_varint(cur);
-	if (cur->bad)
-		return;
-	if (!fah_stack_take(&ctx->stack, &p->codes, d->modules, runtime_code_of(p), d->w, cur,
-			    &flags, &d->stats.stacks, &c.node))
-		c.node = 0;
-	if (write)
-		fah_writer_copied(d->w, &c);
-}
-
-static void take_heap(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-		      struct fah_cursor *cur, bool write)
-{
-	struct fah_rec_heap h = {.process = p->id};
-
-	ctx->time_ns += fah_get_varint(cur);
-	h.time_ns = since_start(d, ctx->time_ns);
-	h.interval = fah_get_varint(cur);
-	h.before = fah_get_varint(cur);
-	h.python = fah_get_varint(cur);
-	h.native = fah_get_varint(cur);
-	h.most = fah_get_varint(cur);
-	h.lost = fah_get_varint(cur);
-	h.copied = fah_get_varint(cur);
-	if (!cur->bad && write)
-		fah_writer_heap(d->w, &h);
-}
-
 static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 			int type, const uint8_t *payload, uint32_t len, bool write)
 {
+	const struct fah_taking taking = {d->w, d->modules, &d->stats.stacks, d->start_mono_ns, p,
+					  ctx,	write};
 	struct fah_cursor cur = {payload, payload + len, false};
 	uint64_t time, cpu, system = 0;
 	uint32_t flags, node;
@@ -554,46 +346,8 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 		take_thread(d, p, ctx, &cur);
 		return;
 	}
-	if (type == FAH_SEG_ITERATIONS) {
-		take_iterations(d, ctx, &cur, write);
+	if (fah_records_take(&taking, type, &cur))
 		return;
-	}
-	if (type == FAH_SEG_CALLS) {
-		take_calls(d, p, ctx, &cur, write);
-		return;
-	}
-	if (type == FAH_SEG_COUNTING) {
-		take_counting(d, p, ctx, &cur, write);
-		return;
-	}
-	if (type == FAH_SEG_TIMED) {
-		take_timed(d, p, ctx, &cur, write);
-		return;
-	}
-	if (type == FAH_SEG_LINES) {
-		take_lines(d, p, ctx, &cur, write);
-		return;
-	}
-	if (type == FAH_SEG_LINES_STATE) {
-		take_lines_state(d, p, ctx, &cur, write);
-		return;
-	}
-	if (type == FAH_SEG_ALLOC) {
-		take_alloc(d, p, ctx, &cur, write);
-		return;
-	}
-	if (type == FAH_SEG_FREE) {
-		take_free(d, p, ctx, &cur, write);
-		return;
-	}
-	if (type == FAH_SEG_COPY) {
-		take_copy(d, p, ctx, &cur, write);
-		return;
-	}
-	if (type == FAH_SEG_HEAP) {
-		take_heap(d, p, ctx, &cur, write);
-		return;
-	}
 	if (type == FAH_SEG_LOG) {
 		ctx->time_ns += fah_get_varint(&cur);
 		if (write && d->logs)
@@ -613,8 +367,8 @@ static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah
 		flags = (uint32_t)fah_get_varint(&cur);
 		if (flags & FAH_SAMPLE_SYSTEM_PART)
 			system = fah_get_varint(&cur);
-		known = fah_stack_take(&ctx->stack, &p->codes, d->modules, runtime_code_of(p), d->w,
-				       &cur, &flags, &d->stats.stacks, &node);
+		known = fah_stack_take(&ctx->stack, &p->codes, d->modules, fah_collected_runtime(p),
+				       d->w, &cur, &flags, &d->stats.stacks, &node);
 		if (!write)
 			return;
 		if (known) {

@@ -241,3 +241,12 @@ void fah_collected_free_all(struct fah_collected *list)
 		list = next;
 	}
 }
+
+struct fah_runtime_code *fah_collected_runtime(struct fah_collected *p)
+{
+	uint32_t outer = p->runtime ? 0 : fah_collected_outer_pid(p);
+
+	if (outer) /* else it is asked for again */
+		p->runtime = fah_runtime_code_new(p->pid, outer);
+	return p->runtime;
+}

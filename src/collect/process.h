@@ -65,6 +65,8 @@ int fah_collected_add(struct fah_collected **list, const char *path);
 bool fah_collected_has(const struct fah_collected *list, const char *path);
 /* By which we know it; 0: it cannot be seen from here. */
 uint32_t fah_collected_outer_pid(struct fah_collected *p);
+/* Names of its code that was made at run time; NULL: not to be had yet. */
+struct fah_runtime_code *fah_collected_runtime(struct fah_collected *p);
 /* The same pid is another program by now. */
 bool fah_collected_is_replaced(const struct fah_collected *list, const struct fah_collected *p);
 /* The process is gone, or goes on as another program. */

@@ -1,0 +1,233 @@
+/* records.c - see records.h. Each adds its time to the chunk's, also where it is not written. */
+#include "collect/records.h"
+
+#include "capture/reader.h"
+#include "capture/writer.h"
+#include "core/varint.h"
+
+static uint64_t since_start(const struct fah_taking *t)
+{
+	uint64_t mono_ns = t->ctx->time_ns;
+
+	return mono_ns > t->start_mono_ns ? mono_ns - t->start_mono_ns : 0;
+}
+
+static void take_iterations(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_rec_iterations it;
+	const uint8_t *label;
+	uint64_t n;
+
+	t->ctx->time_ns += fah_get_varint(cur);
+	it.thread = t->ctx->thread;
+	it.time_ns = since_start(t);
+	it.loop = fah_get_varint(cur);
+	it.first = fah_get_varint(cur);
+	it.count = fah_get_varint(cur);
+	it.wall_ns = fah_get_varint(cur);
+	it.cpu_ns = fah_get_varint(cur);
+	it.squares = fah_get_varint(cur);
+	n = fah_get_varint(cur);
+	label = fah_get_bytes(cur, n);
+	if (cur->bad || !t->write)
+		return;
+	it.label = fah_writer_string(t->w, (const char *)label, (size_t)n);
+	fah_writer_iterations(t->w, &it);
+}
+
+static void take_calls(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_rec_calls c = {.process = t->p->id};
+	uint32_t callee, caller, other, instr, line;
+
+	t->ctx->time_ns += fah_get_varint(cur);
+	c.time_ns = since_start(t);
+	callee = (uint32_t)fah_get_varint(cur);
+	caller = (uint32_t)fah_get_varint(cur);
+	instr = (uint32_t)fah_get_varint(cur);
+	c.count = fah_get_varint(cur);
+	c.by_caller.starts = fah_get_varint(cur);
+	c.by_caller.calls = fah_get_varint(cur);
+	c.by_caller.total = fah_get_varint(cur);
+	c.missed = fah_get_varint(cur);
+	other = (uint32_t)fah_get_varint(cur);
+	c.by_other.starts = fah_get_varint(cur);
+	c.by_other.calls = fah_get_varint(cur);
+	c.by_other.total = fah_get_varint(cur);
+	if (other && !cur->bad &&
+	    !fah_codes_resolve(&t->p->codes, t->w, other, 0, &c.by_other.function, &line))
+		c.by_other = (struct fah_paced_calls){0};
+	c.place = instr;
+	if (!cur->bad && t->write &&
+	    fah_codes_resolve(&t->p->codes, t->w, callee, 0, &c.function, &line) &&
+	    (!caller || fah_codes_resolve(&t->p->codes, t->w, caller, instr, &c.caller, &c.line)))
+		fah_writer_calls(t->w, &c);
+}
+
+static void take_counting(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_rec_counting c = {.process = t->p->id};
+	uint32_t id, line;
+
+	t->ctx->time_ns += fah_get_varint(cur);
+	c.time_ns = since_start(t);
+	id = (uint32_t)fah_get_varint(cur);
+	c.on = (uint32_t)fah_get_varint(cur);
+	c.work_ns = fah_get_varint(cur);
+	if (!cur->bad && t->write &&
+	    (!id || fah_codes_resolve(&t->p->codes, t->w, id, 0, &c.function, &line)))
+		fah_writer_counting(t->w, &c);
+}
+
+static void take_timed(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_rec_timed r = {.process = t->p->id};
+	uint32_t callee, line;
+	uint64_t by;
+
+	t->ctx->time_ns += fah_get_varint(cur);
+	callee = (uint32_t)fah_get_varint(cur);
+	by = fah_get_varint(cur);
+	r.whole = by == 0;
+	r.calls = fah_get_varint(cur);
+	r.recursive = fah_get_varint(cur);
+	r.self_ns = fah_unzigzag(fah_get_varint(cur));
+	r.total_ns = fah_unzigzag(fah_get_varint(cur));
+	if (!cur->bad && t->write &&
+	    fah_codes_resolve(&t->p->codes, t->w, callee, 0, &r.function, &line) &&
+	    (by < 2 ||
+	     fah_codes_resolve(&t->p->codes, t->w, (uint32_t)(by - 1), 0, &r.caller, &line)))
+		fah_writer_timed(t->w, &r);
+}
+
+static void take_lines(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_rec_lines lines = {.process = t->p->id};
+	uint32_t line;
+
+	t->ctx->time_ns += fah_get_varint(cur);
+	lines.time_ns = since_start(t);
+	lines.code = (uint32_t)fah_get_varint(cur);
+	lines.marked = (uint32_t)fah_get_varint(cur);
+	lines.rest = *cur; /* as it stands in the capture */
+	if (!cur->bad && t->write &&
+	    fah_codes_resolve(&t->p->codes, t->w, lines.code, 0, &lines.function, &line))
+		fah_writer_lines(t->w, &lines);
+}
+
+static void take_lines_state(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_rec_lines_state s = {.process = t->p->id};
+
+	t->ctx->time_ns += fah_get_varint(cur);
+	s.time_ns = since_start(t);
+	s.line_ns = fah_get_varint(cur);
+	s.lost_functions = fah_get_varint(cur);
+	s.lost_frames = fah_get_varint(cur);
+	s.lost_lines = fah_get_varint(cur);
+	s.why.len = fah_get_varint(cur);
+	s.why.p = (const char *)fah_get_bytes(cur, s.why.len);
+	if (!cur->bad && t->write)
+		fah_writer_lines_state(t->w, &s);
+}
+
+static void take_alloc(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_rec_alloc a = {.thread = t->ctx->thread};
+	uint32_t flags;
+	bool known;
+
+	t->ctx->time_ns += fah_get_varint(cur);
+	a.time_ns = since_start(t);
+	a.block = fah_get_varint(cur);
+	a.kind = (uint32_t)fah_get_varint(cur);
+	a.bytes = fah_get_varint(cur);
+	a.held = fah_get_varint(cur);
+	a.most = fah_get_varint(cur);
+	flags = (uint32_t)fah_get_varint(cur);
+	if (cur->bad)
+		return;
+	known = fah_stack_take(&t->ctx->stack, &t->p->codes, t->modules,
+			       fah_collected_runtime(t->p), t->w, cur, &flags, t->stacks, &a.node);
+	if (!known)
+		a.node = 0; /* the block counts all the same */
+	if (t->write)
+		fah_writer_alloc(t->w, &a);
+}
+
+static void take_free(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_rec_free f = {.process = t->p->id};
+
+	t->ctx->time_ns += fah_get_varint(cur);
+	f.time_ns = since_start(t);
+	f.block = fah_get_varint(cur);
+	f.held = fah_get_varint(cur);
+	f.most = fah_get_varint(cur);
+	f.ending = (uint32_t)fah_get_varint(cur);
+	if (!cur->bad && t->write)
+		fah_writer_free_block(t->w, &f);
+}
+
+static void take_copy(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_rec_copy c = {.thread = t->ctx->thread};
+	uint32_t flags;
+
+	t->ctx->time_ns += fah_get_varint(cur);
+	c.time_ns = since_start(t);
+	c.bytes = fah_get_varint(cur);
+	c.interval = fah_get_varint(cur);
+	flags = (uint32_t)fah_get_varint(cur);
+	if (cur->bad)
+		return;
+	if (!fah_stack_take(&t->ctx->stack, &t->p->codes, t->modules, fah_collected_runtime(t->p),
+			    t->w, cur, &flags, t->stacks, &c.node))
+		c.node = 0;
+	if (t->write)
+		fah_writer_copied(t->w, &c);
+}
+
+static void take_heap(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_rec_heap h = {.process = t->p->id};
+
+	t->ctx->time_ns += fah_get_varint(cur);
+	h.time_ns = since_start(t);
+	h.interval = fah_get_varint(cur);
+	h.before = fah_get_varint(cur);
+	h.python = fah_get_varint(cur);
+	h.native = fah_get_varint(cur);
+	h.most = fah_get_varint(cur);
+	h.lost = fah_get_varint(cur);
+	h.copied = fah_get_varint(cur);
+	if (!cur->bad && t->write)
+		fah_writer_heap(t->w, &h);
+}
+
+static const struct {
+	enum fah_seg_record type;
+	void (*take)(const struct fah_taking *t, struct fah_cursor *cur);
+} records[] = {
+	{FAH_SEG_ITERATIONS, take_iterations},
+	{FAH_SEG_CALLS, take_calls},
+	{FAH_SEG_COUNTING, take_counting},
+	{FAH_SEG_TIMED, take_timed},
+	{FAH_SEG_LINES, take_lines},
+	{FAH_SEG_LINES_STATE, take_lines_state},
+	{FAH_SEG_ALLOC, take_alloc},
+	{FAH_SEG_FREE, take_free},
+	{FAH_SEG_HEAP, take_heap},
+	{FAH_SEG_COPY, take_copy},
+};
+
+bool fah_records_take(const struct fah_taking *t, int type, struct fah_cursor *cur)
+{
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+		if ((int)records[i].type != type)
+			continue;
+		records[i].take(t, cur);
+		return true;
+	}
+	return false;
+}
