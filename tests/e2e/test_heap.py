@@ -241,6 +241,24 @@ def test_copies(program, python, tmp_path):
     assert abs(lines[10] - small) < 4.5 * error(5003, 40000, 4194304)
 
 
+EVERY = """
+kept = [bytes(10007 + i) for i in range(300)]
+for i in range(200):
+    bytes(20011)
+last = bytearray(50000017)
+"""
+
+
+def test_every_block(program, python, tmp_path):
+    """To the byte and to the line: 33 more, the head of each."""
+    memory, _ = recorded(python, [script(tmp_path, EVERY)], tmp_path, ["--exact"])
+    assert memory.interval == 0 and memory.states[-1].lost == 0
+    sizes = [a.bytes for a in memory.allocs if memory.line(a) == 2]
+    assert sorted(n for n in sizes if 10040 <= n < 10340) == [10040 + i for i in range(300)]
+    assert [a.bytes for a in memory.allocs if memory.line(a) == 4].count(20044) == 200
+    assert memory.at_peak()[2] >= sum(10040 + i for i in range(300))
+
+
 def test_precision_without_memory(program, system_python, tmp_path):
     """It is said, and the program runs."""
     result = profile(system_python, [script(tmp_path, "print(1)")], tmp_path, ["-q", "--precision=3"])
