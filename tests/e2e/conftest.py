@@ -23,7 +23,8 @@ for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
 
 # What a test asks for by the name of its argument.
 CHOICES = (
-    ("python", pythons.available),  # every one
+    ("build", pythons.available),  # every one: what depends on how it was compiled
+    ("python", pythons.versions),  # every version
     ("some_python", pythons.one_of_each_kind),  # oldest, the system's, newest
     ("local_python", pythons.local),  # the same, of this machine's own root
 )

@@ -41,16 +41,16 @@ TRIES = 3
 
 
 @pytest.mark.parametrize("victim", sorted(VICTIMS))
-def test_victim(program, python, victim, tmp_path):
+def test_victim(program, build, victim, tmp_path):
     script = str(TARGETS / (victim + ".py"))
-    expected = plain(python, [script, "0"], tmp_path)
+    expected = plain(build, [script, "0"], tmp_path)
     assert expected.status == VICTIMS[victim] and not expected.stderr, (
         "the victim itself is ill\n%s" % expected
     )
 
     for _ in range(TRIES):
-        result = profile(python, [script, str(SECONDS)], tmp_path, hz=HZ, timeout=TIMEOUT)
-        if result.status != 128 - ILL.get((victim, python.version[:2]), 0):
+        result = profile(build, [script, str(SECONDS)], tmp_path, hz=HZ, timeout=TIMEOUT)
+        if result.status != 128 - ILL.get((victim, build.version[:2]), 0):
             break
     assert result.status == expected.status, result
     assert (result.stdout, result.stderr) == (expected.stdout, expected.stderr), result

@@ -109,7 +109,7 @@ def test_budget_is_kept(program, some_python, tmp_path):
     assert abs(inside / total - 0.75) < 4 * sigma + 0.01, (inside / total, worth)
 
 
-def test_default_budget(program, some_python, tmp_path):
+def test_default_budget(program, system_python, tmp_path):
     """Nobody asked for a rate: all samples for some seconds, then no more than 1 % for all. The work
     needs deep stacks, which take longest to read."""
     script = tmp_path / "deep.py"
@@ -131,7 +131,7 @@ def test_default_budget(program, some_python, tmp_path):
     def taken(options, seconds):
         folder = tmp_path / ("of %d" % seconds)
         folder.mkdir()
-        result = profile(some_python, [str(script), str(seconds)], folder, options=options)
+        result = profile(system_python, [str(script), str(seconds)], folder, options=options)
         assert result.status == 0, result
         return result, capture.read(capture_of(result))
 

@@ -21,8 +21,8 @@ def shares_of(it, names):
     return cpu, other
 
 
-def test_interpreters(program, python, tmp_path):
-    result = profile(python, [str(TARGETS / "inside.py"), "0.2"], tmp_path, hz=2000)
+def test_interpreters(program, build, tmp_path):
+    result = profile(build, [str(TARGETS / "inside.py"), "0.2"], tmp_path, hz=2000)
     assert result.status == 0, result
     truth = json.loads(result.out.splitlines()[0])
     assert len(truth) == 8

@@ -34,9 +34,9 @@ def after(names, name):
     return names[names.index(name) + 1 :]
 
 
-def test_known_chains(program, python, library, tmp_path):
+def test_known_chains(program, build, library, tmp_path):
     script = [CHAIN, str(library), "1.5"]
-    result = profile(python, script, tmp_path, hz=1000, env={"COLUMNS": "80"})
+    result = profile(build, script, tmp_path, hz=1000, env={"COLUMNS": "80"})
     assert result.status == 0, result
     it = capture.read(capture_of(result))
     seen = {}

@@ -83,7 +83,7 @@ def seconds(program, python):
 
 def cases():
     few = pythons.one_of_each_kind()
-    for python in pythons.available():
+    for python in pythons.versions():
         for program in EVERYWHERE + ELSEWHERE:
             if FULL or program in EVERYWHERE or python in few:
                 yield program, python
@@ -401,7 +401,7 @@ def waiting(program):
             folder.mkdir()
             return truth.run("waits", python, WAITING, folder)
 
-        found = [python for python in pythons.available() if not parameter(python).marks]
+        found = [python for python in pythons.versions() if not parameter(python).marks]
         yield {python: pool.submit(one, python) for python in found}
 
 

@@ -53,6 +53,18 @@ def available() -> Tuple[Python, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=None)
+def versions() -> Tuple[Python, ...]:
+    """Each minor version once: the system's, which is static, else the first. With FAH_FULL every build."""
+    if os.environ.get("FAH_FULL"):
+        return available()
+    found = {}
+    for python in available():
+        if python.version[:2] not in found or python == system():
+            found[python.version[:2]] = python
+    return tuple(found.values())
+
+
 def one_of_each_kind() -> Tuple[Python, ...]:
     """For tests that do not depend on the version: the oldest, the system's, the newest."""
     found = sorted(available(), key=lambda python: python.version)

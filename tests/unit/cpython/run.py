@@ -3,10 +3,10 @@
 run.py truth|storm|step|caught|lines|offsets LIBRARY LINES_CHECK
 
 truth: our walk against the interpreter's own answer. storm: walks at 5 kHz, 2 s (with FAH_FULL set a
-million of them, two Pythons at a time). step: a walk after each instruction. caught: each of them with
+million of them). step: a walk after each instruction. caught: each of them with
 a fault, which it must see: on every Python a frame that is stale and one that is missing, and checks
 left out where the interpreter has states that only they see. lines: line tables. offsets:
-tools/gen-offsets --check. A Python that can't be entered is said and skipped.
+tools/gen-offsets --check. A Python that can't be entered is said and skipped. What takes longest has two at a time.
 """
 
 import concurrent.futures
@@ -67,7 +67,7 @@ def main():
     if what == "offsets":
         return subprocess.run([os.path.join(TREE, "tools", "gen-offsets"), "--check"]).returncode
     failed = ran = 0
-    with concurrent.futures.ThreadPoolExecutor(2 if what == "storm" and FULL else 1) as pool:
+    with concurrent.futures.ThreadPoolExecutor(2 if what == "step" or (what == "storm" and FULL) else 1) as pool:
         for tests in pool.map(lambda python: check(what, library, checker, *python), pythons()):
             for ok, text in tests:
                 ran += ok is not None
