@@ -357,6 +357,29 @@ int fah_decode_copy(const struct fah_record *rec, struct fah_rec_copy *ret)
 	return done(&c);
 }
 
+/* Plus 1, 0: not known; nor is what the record does not have. */
+static uint64_t get_figure(struct fah_cursor *c)
+{
+	return !c->bad && c->p < c->end ? fah_get_varint(c) - 1 : FAH_MEMORY_UNKNOWN;
+}
+
+int fah_decode_memory(const struct fah_record *rec, struct fah_rec_memory *ret)
+{
+	struct fah_cursor c = over(rec);
+	uint64_t *own[] = {&ret->resident, &ret->swapped, &ret->high};
+	uint64_t *machine[] = {&ret->total, &ret->available, &ret->used,
+			       &ret->cache, &ret->limit,     &ret->kills};
+	size_t i;
+
+	ret->process = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		*own[i] = ret->process ? get_figure(&c) : FAH_MEMORY_UNKNOWN;
+	for (i = 0; i < sizeof(machine) / sizeof(machine[0]); i++)
+		*machine[i] = ret->process ? FAH_MEMORY_UNKNOWN : get_figure(&c);
+	return done(&c);
+}
+
 int fah_decode_end(const struct fah_record *rec, struct fah_rec_end *ret)
 {
 	struct fah_cursor c = over(rec);

@@ -181,6 +181,16 @@ struct fah_rec_copy {
 	uint32_t thread, node;
 	uint64_t time_ns, bytes, interval; /* interval: as in struct fah_rec_heap */
 };
+/* Memory as the kernel counts it: of a process, or of the machine. */
+#define FAH_MEMORY_UNKNOWN UINT64_MAX
+#define FAH_MEMORY_NO_LIMIT (UINT64_C(1) << 62) /* and more */
+struct fah_rec_memory {
+	uint32_t process; /* 0: the machine; those of the other kind are FAH_MEMORY_UNKNOWN */
+	uint64_t time_ns;
+	uint64_t resident, swapped, high; /* high: the most that was resident so far */
+	uint64_t total, available;
+	uint64_t used, cache, limit, kills; /* of the control group */
+};
 struct fah_rec_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes, lost_records, lost_bytes;
 	uint32_t wait_status;
@@ -211,6 +221,7 @@ int fah_decode_alloc(const struct fah_record *rec, struct fah_rec_alloc *ret);
 int fah_decode_free(const struct fah_record *rec, struct fah_rec_free *ret);
 int fah_decode_heap(const struct fah_record *rec, struct fah_rec_heap *ret);
 int fah_decode_copy(const struct fah_record *rec, struct fah_rec_copy *ret);
+int fah_decode_memory(const struct fah_record *rec, struct fah_rec_memory *ret);
 
 /* Blocks: open, then take one item at a time (inline, hot: 10 million samples a second and more).
  */

@@ -397,6 +397,37 @@ static int print_copy(struct fah_text *t, const struct fah_record *rec, struct f
 	return err;
 }
 
+static void print_figure(struct fah_strbuf *out, const char *name, uint64_t value)
+{
+	if (value == FAH_MEMORY_UNKNOWN)
+		fah_strbuf_addf(out, " %s=?", name);
+	else
+		fah_strbuf_addf(out, " %s=%" PRIu64, name, value);
+}
+
+static int print_memory(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_memory m;
+	int err = fah_decode_memory(rec, &m);
+
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(out, " process=%u time=%" PRIu64, m.process, m.time_ns);
+	if (m.process) {
+		print_figure(out, "resident", m.resident);
+		print_figure(out, "swapped", m.swapped);
+		print_figure(out, "high", m.high);
+		return 0;
+	}
+	print_figure(out, "total", m.total);
+	print_figure(out, "available", m.available);
+	print_figure(out, "used", m.used);
+	print_figure(out, "cache", m.cache);
+	print_figure(out, "limit", m.limit);
+	print_figure(out, "kills", m.kills);
+	return 0;
+}
+
 static int print_end(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
 {
 	struct fah_rec_end e;
@@ -441,6 +472,7 @@ static const struct record_type {
 	{FAH_REC_FREE, "FREE", print_free},
 	{FAH_REC_HEAP, "HEAP", print_heap},
 	{FAH_REC_COPY, "COPY", print_copy},
+	{FAH_REC_MEMORY, "MEMORY", print_memory},
 };
 
 static const struct record_type *find(unsigned type)

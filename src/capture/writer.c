@@ -693,6 +693,30 @@ void fah_writer_copied(struct fah_writer *w, const struct fah_rec_copy *c)
 	send(w, FAH_REC_COPY, &sb);
 }
 
+/* FAH_MEMORY_UNKNOWN becomes 0. */
+static void put_figures(struct fah_strbuf *sb, const uint64_t *figures, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		put_number(sb, figures[i] + 1);
+}
+
+void fah_writer_memory(struct fah_writer *w, const struct fah_rec_memory *m)
+{
+	const uint64_t own[] = {m->resident, m->swapped, m->high};
+	const uint64_t machine[] = {m->total, m->available, m->used, m->cache, m->limit, m->kills};
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (m->process > w->n_processes)
+		return;
+	put_number(&sb, m->process);
+	put_number(&sb, m->time_ns);
+	if (m->process)
+		put_figures(&sb, own, sizeof(own) / sizeof(own[0]));
+	else
+		put_figures(&sb, machine, sizeof(machine) / sizeof(machine[0]));
+	send(w, FAH_REC_MEMORY, &sb);
+}
+
 bool fah_writer_lost(const struct fah_writer *w)
 {
 	return w->sink.loss.records || w->sink.out.len;

@@ -126,6 +126,8 @@ struct fah_rec_heap;
 void fah_writer_heap(struct fah_writer *w, const struct fah_rec_heap *h);
 struct fah_rec_copy;
 void fah_writer_copied(struct fah_writer *w, const struct fah_rec_copy *c);
+struct fah_rec_memory;
+void fah_writer_memory(struct fah_writer *w, const struct fah_rec_memory *m);
 
 struct fah_run_end {
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes;

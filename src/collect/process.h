@@ -43,7 +43,8 @@ struct fah_collected {
 	uint32_t looks;		     /* of late, and */
 	uint32_t rest;		     /* ticks since the last, see fah_collected_wants_look */
 	bool done;
-	bool watched; /* its threads are, from outside: waits.c */
+	bool watched;  /* its threads are, from outside: waits.c */
+	bool measured; /* its memory is, likewise: memory_series.c */
 	struct fah_threads threads;
 	struct fah_segment_map *segments;
 	uint32_t n_segments;

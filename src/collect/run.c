@@ -7,6 +7,7 @@
 #include "collect/clocks.h"
 #include "collect/living.h"
 #include "collect/logs.h"
+#include "collect/memory_series.h"
 #include "collect/outlived.h"
 #include "collect/program.h"
 #include "collect/session.h"
@@ -152,9 +153,9 @@ static struct fah_budget_use use_so_far(const struct fah_drain *d)
 
 static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *opt, uint64_t start,
 				      struct fah_drain *d, struct fah_waits *waits,
-				      struct fah_clocks *clocks, struct fah_budget *budget,
-				      const sigset_t *signals, int *ret_status,
-				      struct rusage *ret_usage)
+				      struct fah_clocks *clocks, struct fah_memory_series *memory,
+				      struct fah_budget *budget, const sigset_t *signals,
+				      int *ret_status, struct rusage *ret_usage)
 {
 	uint64_t now = fah_clock_ns(CLOCK_MONOTONIC), last = now;
 	uint64_t end = opt->duration > 0 ? start + (uint64_t)(opt->duration * 1e9) : UINT64_MAX;
@@ -175,6 +176,8 @@ static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *o
 		fah_waits_tick(waits);
 		if (clocks)
 			fah_clocks_tick(clocks, fah_clock_ns(CLOCK_MONOTONIC));
+		if (memory)
+			fah_memory_series_tick(memory, fah_clock_ns(CLOCK_MONOTONIC));
 		if (fah_clock_ns(CLOCK_MONOTONIC) - last >= CYCLE_MS * 1000000ull) {
 			fah_waits_flush(waits);
 			fah_drain_cycle(d);
@@ -193,6 +196,7 @@ FAH_DEFINE_FREEP(struct fah_drain *, fah_drain_free)
 FAH_DEFINE_FREEP(struct fah_waits *, fah_waits_free)
 FAH_DEFINE_FREEP(struct fah_clocks *, fah_clocks_free)
 FAH_DEFINE_FREEP(struct fah_logs *, fah_logs_free)
+FAH_DEFINE_FREEP(struct fah_memory_series *, fah_memory_series_free)
 
 /* Of a program that has ended the kernel says what it took; of one that goes on, /proc does. */
 static void take_usage(struct fah_run_result *r, struct fah_drain *d, const struct rusage *usage)
@@ -264,6 +268,7 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 	_cleanup_(fah_drain_freep) struct fah_drain *d = NULL;
 	_cleanup_(fah_waits_freep) struct fah_waits *waits = NULL;
 	_cleanup_(fah_clocks_freep) struct fah_clocks *clocks = NULL;
+	_cleanup_(fah_memory_series_freep) struct fah_memory_series *memory = NULL;
 	uint64_t start_real = fah_clock_ns(CLOCK_REALTIME);
 	struct rusage usage;
 	int err = fah_writer_new(r->capture, &w);
@@ -283,15 +288,19 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 		err = fah_waits_new(d, w, start, &waits);
 	if (err == 0 && perf->granted)
 		err = fah_clocks_new(d, perf->user_only, is_fast(opt) || opt->budget > 0, &clocks);
+	if (err == 0 && opt->heap)
+		err = fah_memory_series_new(d, w, start, (uint32_t)r->pid, &memory);
 	if (err == 0)
 		r->start_errno = fah_program_release(program);
 	if (err < 0 || r->start_errno) {
 		discard(r->capture);
 		return err;
 	}
-	r->ending = wait_and_drain(r->pid, opt, start, d, waits, clocks, budget, signals,
+	r->ending = wait_and_drain(r->pid, opt, start, d, waits, clocks, memory, budget, signals,
 				   &r->wait_status, &usage);
 	r->end.wall_ns = fah_clock_ns(CLOCK_MONOTONIC) - start;
+	if (memory)
+		fah_memory_series_finish(memory, start + r->end.wall_ns);
 	take_usage(r, d, &usage);
 	if (clocks)
 		fah_about_clocks(w, fah_clocks_stats(clocks));

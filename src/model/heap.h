@@ -139,6 +139,7 @@ void fah_heap_heights(const double *timeline, double most, int n, unsigned char 
 struct fah_heap_rss {
 	uint64_t heap, rss; /* the most of each, bytes; rss 0: not known */
 	bool touched_less;  /* the heap was larger: part of it never was in memory at once */
+	bool never_swapped; /* no process had anything swapped out whenever one was looked at */
 	uint64_t difference;
 };
 void fah_heap_rss(const struct fah_profile *p, const struct fah_heap *heap,

@@ -1,6 +1,9 @@
 /* heap_find.c - single numbers out of a heap that was charged: see heap.h. */
 #include "model/heap.h"
 
+#include "model/internal.h"
+#include "model/memory_records.h"
+
 #include <string.h>
 
 const struct fah_heap_line *fah_heap_line_of(const struct fah_heap_file *file, uint32_t line)
@@ -63,6 +66,21 @@ size_t fah_heap_top_lines(const struct fah_heap *heap, const struct fah_heap_fil
 	return found;
 }
 
+static bool never_swapped(const struct fah_profile *p)
+{
+	const struct fah_memory_records *m = p->memory_records;
+	bool any = false;
+
+	for (size_t i = 0; m && i < m->n; i++) {
+		if (!m->points[i].process || m->points[i].swapped == FAH_MEMORY_UNKNOWN)
+			continue;
+		if (m->points[i].swapped)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 void fah_heap_rss(const struct fah_profile *p, const struct fah_heap *heap,
 		  struct fah_heap_rss *ret)
 {
@@ -80,6 +98,7 @@ void fah_heap_rss(const struct fah_profile *p, const struct fah_heap *heap,
 	}
 	if (!ret->rss && heap->n_processes == 1) /* cut, or only the run's is known */
 		ret->rss = fah_profile_totals(p)->max_rss_bytes;
+	ret->never_swapped = never_swapped(p);
 	ret->touched_less = ret->heap > ret->rss;
 	ret->difference = ret->touched_less ? ret->heap - ret->rss : ret->rss - ret->heap;
 }

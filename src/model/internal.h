@@ -50,10 +50,11 @@ struct fah_profile {
 	struct fah_rec_timed *timed;  /* exact_of.c */
 	size_t n_timed;
 	size_t n_calls;
-	struct fah_map call_ids;	       /* function, caller and line: index + 1 */
-	struct fah_told_lines *told;	       /* linehits_load.c; NULL: none */
-	struct fah_heap_records *heap_records; /* heap_load.c; NULL: none */
-	struct fah_heap_kept *heaps;	       /* heap_kept.h */
+	struct fah_map call_ids;		   /* function, caller and line: index + 1 */
+	struct fah_told_lines *told;		   /* linehits_load.c; NULL: none */
+	struct fah_heap_records *heap_records;	   /* heap_load.c; NULL: none */
+	struct fah_heap_kept *heaps;		   /* heap_kept.h */
+	struct fah_memory_records *memory_records; /* memory_load.c; NULL: none */
 	struct fah_meta *meta;
 	size_t n_meta;
 	struct fah_totals totals;
@@ -67,6 +68,13 @@ void fah_told_lines_free(struct fah_told_lines *t); /* NULL is fine */
 /* heap_load.c: an ALLOC, FREE, HEAP or COPY record. 0, FAH_ERR_DAMAGED, FAH_ERR_NOMEM. */
 int fah_heap_records_add(struct fah_profile *p, const struct fah_record *rec);
 void fah_heap_records_free(struct fah_heap_records *h); /* NULL is fine */
+
+/* memory_load.c: a MEMORY record. 0, FAH_ERR_DAMAGED, FAH_ERR_NOMEM. */
+int fah_memory_records_add(struct fah_profile *p, const struct fah_record *rec);
+/* A process that did not tell how much of it was resident at most, because it was killed, gets what
+ * was seen. 0 or FAH_ERR_NOMEM. */
+int fah_memory_records_settle(struct fah_profile *p);
+void fah_memory_records_free(struct fah_memory_records *m); /* NULL is fine */
 
 /* A SAMPLES record, opened, and where the thread's next one stands (FAH_NO_BLOCK: nowhere). */
 #define FAH_NO_BLOCK UINT32_MAX

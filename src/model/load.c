@@ -380,6 +380,8 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 	case FAH_REC_HEAP:
 	case FAH_REC_COPY:
 		return fah_heap_records_add(l->p, rec);
+	case FAH_REC_MEMORY:
+		return fah_memory_records_add(l->p, rec);
 	}
 	return 0;
 }
@@ -420,7 +422,8 @@ static int load(struct fah_loader *l, struct fah_reader *reader)
 			l->p->totals.bad_records++;
 	}
 	fah_reader_state(reader, &state);
-	if (finish_threads(l) < 0 || fah_loader_functions(l) < 0)
+	if (finish_threads(l) < 0 || fah_loader_functions(l) < 0 ||
+	    fah_memory_records_settle(l->p) < 0)
 		return FAH_ERR_NOMEM;
 	in.blocks = l->blocks;
 	in.drops = l->drops;

@@ -24,6 +24,7 @@ void fah_profile_free(struct fah_profile *p)
 	free(p->loops);
 	fah_told_lines_free(p->told);
 	fah_heap_records_free(p->heap_records);
+	fah_memory_records_free(p->memory_records);
 	free(p->meta);
 	free(p->calls);
 	free(p->timed);

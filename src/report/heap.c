@@ -149,11 +149,15 @@ static void say_rss(struct fah_text *t, const struct fah_profile *p, const struc
 					      : "the process",
 			fah_num_bytes(r.heap).s, fah_num_bytes(r.rss).s,
 			fah_num_bytes(r.difference).s, r.touched_less ? "less" : "more");
-	fah_strbuf_adds(
-		&sb, r.touched_less
-			     ? "part of what it asked for was never written to, was swapped out, "
-			       "or was not there at the same time."
-			     : "code, libraries and stacks, and what allocators keep for later.");
+	if (r.touched_less)
+		fah_strbuf_addf(
+			&sb,
+			"part of what it asked for was never written to%s or was not there at the "
+			"same time.",
+			r.never_swapped ? "" : ", was swapped out,");
+	else
+		fah_strbuf_adds(&sb,
+				"code, libraries and stacks, and what allocators keep for later.");
 	say(t, &sb);
 }
 

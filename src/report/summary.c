@@ -10,6 +10,7 @@
 #include "report/closing.h"
 #include "report/gains.h"
 #include "report/heap.h"
+#include "report/memory_timeline.h"
 #include "report/text.h"
 #include "report/thin.h"
 #include "report/top.h"
@@ -273,6 +274,7 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 {
 	_cleanup_(listed_release) struct listed inside = {0}, all = {0};
 	const struct fah_totals *totals = fah_profile_totals(p);
+	const struct fah_memory_timeline *memory = NULL;
 	struct fah_text t;
 	int err, end;
 
@@ -280,6 +282,8 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 	err = listed_init(&inside, p, o->scope ? o->scope : &fah_scope_everything, &t);
 	if (err == 0 && !inside.top.counted)
 		err = listed_init(&all, p, &fah_scope_everything, &t);
+	if (err == 0)
+		err = fah_profile_memory(p, &memory);
 	if (err < 0) {
 		fah_text_finish(&t);
 		return err;
@@ -305,6 +309,8 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 		fah_closing_empty(&t, p);
 		fah_closing_end(&t, p);
 	}
+	if (memory)
+		fah_memory_timeline(&t, memory);
 	if (inside.heap)
 		fah_heap_words(&t, p, inside.heap);
 	end = fah_text_finish(&t);

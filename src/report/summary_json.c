@@ -10,6 +10,7 @@
 #include "model/counts.h"
 #include "model/gains.h"
 #include "report/heap_json.h"
+#include "report/memory_timeline.h"
 
 #include <stdint.h>
 
@@ -178,6 +179,7 @@ int fah_report_summary_json(FILE *out, struct fah_profile *p, const struct fah_r
 	const struct fah_charges *charges;
 	const struct fah_gains *gains;
 	const struct fah_heap *heap;
+	const struct fah_memory_timeline *memory = NULL;
 	struct fah_bottleneck b;
 	struct fah_parts parts;
 	struct fah_json j;
@@ -188,6 +190,8 @@ int fah_report_summary_json(FILE *out, struct fah_profile *p, const struct fah_r
 		err = fah_profile_heap(p, scope, &heap);
 	if (err == 0)
 		err = fah_profile_gains(p, charges, SIZE_MAX, LINES_FLOOR, &gains);
+	if (err == 0)
+		err = fah_profile_memory(p, &memory);
 	if (err < 0)
 		return err;
 	fah_profile_parts(p, charges, &parts);
@@ -204,6 +208,8 @@ int fah_report_summary_json(FILE *out, struct fah_profile *p, const struct fah_r
 	put_calls(&j, p);
 	if (heap)
 		fah_heap_json(&j, p, heap);
+	if (memory)
+		fah_memory_timeline_json(&j, p, memory);
 	fah_json_end_object(&j);
 	return fah_json_finish(&j);
 }

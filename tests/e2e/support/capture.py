@@ -19,7 +19,7 @@ META, STRING, FUNCTION, NODES, PROCESS, THREAD, SAMPLES, DROPS, THREAD_END, PROC
     range(1, 12)
 )
 WAITS, STATES, HEALTH, ITERATIONS = 12, 13, 14, 15
-ALLOC, FREE, HEAP, COPY = 21, 22, 23, 24
+ALLOC, FREE, HEAP, COPY, MEMORY_SEEN = 21, 22, 23, 24, 30
 MEMORY = ("python", "native", "mapped")
 NODE_FACTOR = int(
     re.search(r"node id × (\d+) \+ 8 where flags follow", FORMAT.read_text(encoding="utf-8")).group(1)
@@ -157,6 +157,23 @@ class Heap:
 
 
 @dataclass
+class Seen:
+    """Memory as the kernel counted it; None: not known. process 0: the machine."""
+
+    process: int
+    time: int
+    resident: int = None
+    swapped: int = None
+    high: int = None
+    total: int = None
+    available: int = None
+    used: int = None
+    cache: int = None
+    limit: int = None
+    kills: int = None
+
+
+@dataclass
 class Capture:
     meta: Dict[str, str] = field(default_factory=dict)
     strings: List[str] = field(default_factory=lambda: [""])
@@ -189,6 +206,7 @@ class Capture:
     heaps: List["Heap"] = field(default_factory=list)
     # (thread, time ns, node, bytes, interval)
     copies: List[Tuple[int, int, int, int, int]] = field(default_factory=list)
+    seen: List["Seen"] = field(default_factory=list)
     wall_ns: int = 0
     wait_status: int = None
     lost_records: int = 0
@@ -394,6 +412,16 @@ def _copy(capture: Capture, c: Cursor):
     capture.copies.append((thread, time, node, c.number(), c.number()))
 
 
+def _seen(capture: Capture, c: Cursor):
+    process = _index(capture.processes, c.number(), "process")
+    seen = Seen(process, c.number())
+    of_process, of_machine = "resident swapped high", "total available used cache limit kills"
+    for name in (of_process if process else of_machine).split():
+        value = c.number()
+        setattr(seen, name, value - 1 if value else None)
+    capture.seen.append(seen)
+
+
 def _end(capture: Capture, c: Cursor):
     capture.wall_ns, _user, _system, _rss, capture.wait_status = (c.number() for _ in range(5))
     capture.lost_records, capture.lost_bytes = c.number(), c.number()
@@ -420,4 +448,5 @@ DECODERS = {
     FREE: _free,
     HEAP: _heap,
     COPY: _copy,
+    MEMORY_SEEN: _seen,
 }

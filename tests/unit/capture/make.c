@@ -193,6 +193,35 @@ static void golden_heap(struct fah_writer *w, uint32_t process, uint32_t thread,
 						    .interval = 4194304});
 }
 
+/* Of a process, and of a machine with a control group that has a limit; with figures not known. */
+static void golden_memory(struct fah_writer *w, uint32_t process)
+{
+	fah_writer_memory(w, &(struct fah_rec_memory){.process = process,
+						      .time_ns = 56000000,
+						      .resident = 20971520,
+						      .swapped = 0,
+						      .high = 31457280});
+	fah_writer_memory(w, &(struct fah_rec_memory){.process = process,
+						      .time_ns = 57000000,
+						      .resident = 20975616,
+						      .swapped = FAH_MEMORY_UNKNOWN,
+						      .high = FAH_MEMORY_UNKNOWN});
+	fah_writer_memory(w, &(struct fah_rec_memory){.time_ns = 57000000,
+						      .total = 25276100608,
+						      .available = 24653004800,
+						      .used = 450000000,
+						      .cache = 4096,
+						      .limit = 536870912,
+						      .kills = 1});
+	fah_writer_memory(w, &(struct fah_rec_memory){.time_ns = 58000000,
+						      .total = 25276100608,
+						      .available = FAH_MEMORY_UNKNOWN,
+						      .used = FAH_MEMORY_UNKNOWN,
+						      .cache = FAH_MEMORY_UNKNOWN,
+						      .limit = FAH_MEMORY_NO_LIMIT,
+						      .kills = FAH_MEMORY_UNKNOWN});
+}
+
 static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 {
 	struct fah_process_def def = {
@@ -251,6 +280,7 @@ static void golden_main_process(struct fah_writer *w, uint32_t *ret_process)
 	golden_timed(w, *ret_process, parse, run);
 	golden_lines(w, *ret_process, parse, run);
 	golden_heap(w, *ret_process, main_thread, nodes[1]);
+	golden_memory(w, *ret_process);
 
 	worker = fah_writer_thread(w, *ret_process, 4250, 500000000,
 				   STR("pool-\xf0\x9f\x90\x8d\n1"));
