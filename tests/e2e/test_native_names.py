@@ -222,6 +222,40 @@ def test_code_that_llvm_makes(program, python, llvmlite, tmp_path):
     assert all(n[-2] == "[jit_outer]" and flags & SYSTEM_BITS for n, flags in spun), spun[:5]
 
 
+LINED = {  # what a stack may have of llvm_lines.py's code, from the root on; moved() a hundred lines further down
+    "spun": [("outer", 33), ("inner", 22), ("step", 12)],
+    "back": [("outer", 33), ("inner", 25)],
+    "started": [("outer", 33), ("inner", 21)],
+    "returned": [("outer", 33)],
+}
+
+
+@pytest.mark.parametrize("dwarf", ["4", "5"])
+def test_lines_of_code_that_llvm_makes(program, llvmlite, dwarf, tmp_path):
+    """Its debug information is in the image that the GDB JIT interface has, not relocated: source, line, inlined."""
+    if not lines(program):
+        pytest.skip("SKIP: this build reads no debug information")
+    python = [p for p in pythons.local() if p.version >= (3, 10)][-1]
+    env = {"PYTHONPATH": str(llvmlite), "PYTHONDONTWRITEBYTECODE": "1"}
+    for _ in range(3):  # as above
+        result = profile(python, [str(TARGETS / "llvm_lines.py"), "3", dwarf], tmp_path, hz=1000, env=env)
+        assert result.status == 0, result
+        seen = {"hot": [], "moved": []}
+        for names, path, _ in chains(result):
+            made = [(f, line) for f, line in path if f.module == MADE or f.file == MADE]
+            if made:
+                seen["hot" if "hot" in names else "moved"].append(made)
+        if all(len(stacks) > 100 for stacks in seen.values()):
+            break
+    for function, further in ("hot", 0), ("moved", 100):
+        stacks = seen[function]
+        assert len(stacks) > 50, (function, len(stacks))
+        assert all(f.file == "/known/lines.k" and f.module == MADE for made in stacks for f, _ in made), stacks[:3]
+        found = [[(f.name, line - further) for f, line in made] for made in stacks]
+        assert all(chain in LINED.values() for chain in found), found[:5]
+        assert found.count(LINED["spun"]) > 10 and found.count(LINED["back"]) > 10, found[:5]
+
+
 @pytest.fixture(scope="session")
 def registered(tmp_path_factory):
     path = tmp_path_factory.mktemp("registered") / "libregistered.so"
