@@ -264,9 +264,22 @@ def registered(tmp_path_factory):
     return path
 
 
+WAYS = ["frame", "frame_info", "frame_info_bases", "frame_table", "frame_info_table", "frame_info_table_bases"]
+
+
 def test_registered_frames(program, local_python, registered, tmp_path):
     """Only its .eh_frame is known, by __register_frame; other code comes to stand at the same place."""
-    result = profile(local_python, [str(TARGETS / "registered.py"), str(registered), "1.7"], tmp_path, hz=1000)
+    assert_registered(local_python, registered, "frame", tmp_path)
+
+
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_frames_registered_in_other_ways(program, registered, way, tmp_path):
+    assert_registered(pythons.local()[0], registered, way, tmp_path)
+
+
+def assert_registered(python, library, way, tmp_path):
+    script = [str(TARGETS / "registered.py"), str(library), "1.7", str(WAYS.index(way))]
+    result = profile(python, script, tmp_path, hz=1000)
     assert result.status == 0, result
     assert result.out == "{200000}\n", "exceptions do not pass through made code as they do without us"
     found = [[n.strip("[]") if f.file != MADE else MADE for n, (f, _) in zip(*it)] for *it, _ in chains(result)]
@@ -281,3 +294,14 @@ def test_registered_frames(program, local_python, registered, tmp_path):
             assert n[n.index("chain") + 1] == MADE and n.count(MADE) == 1, n
     names = {f.name for *it, _ in chains(result) for f, _ in it[1] if f.file == MADE}
     assert len(names) == 1 and names.pop().endswith("000"), "both begin at the same place, on a page"
+
+
+def test_old_start_files(program, local_python, tmp_path):
+    """They register if there is somebody to register with: nobody, without us, until libgcc comes later."""
+    paths = [tmp_path / name for name in ("libold.so", "liblater.so")]
+    flags = ["gcc", "-shared", "-fPIC", "-nostdlib", str(TARGETS / "old_start.c")]
+    subprocess.run([*flags, "-o", str(paths[0])], check=True)
+    subprocess.run([*flags, "-o", str(paths[1]), "-DLATER", "-lgcc_s", "-Wl,--no-as-needed"], check=True)
+    result = profile(local_python, [str(TARGETS / "old_start.py"), *map(str, paths)], tmp_path)
+    assert result.status == 0, result
+    assert result.out == "old False\nlater True\nold True\n", result
