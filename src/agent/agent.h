@@ -283,6 +283,7 @@ uint32_t fah_native_unloads(void); /* for the head of a new segment */
 /* Around what may take code away; gone: it may have. */
 void fah_native_unload_begin(void);
 void fah_native_unload_end(bool gone);
+bool fah_native_removals(uint64_t *ret); /* of libraries, so far; false: not known */
 /* Which of t->pcs are evaluation loops: by what t->walk has found on the C stack. */
 void fah_native_loops(struct fah_thread_state *t);
 

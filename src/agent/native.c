@@ -264,13 +264,14 @@ static int see_removals(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /* In a fork's child the loader's lock may be held by a thread that is not there: not known. */
-static struct removals removals(void)
+bool fah_native_removals(uint64_t *ret)
 {
 	struct removals r = {0};
 
 	if (!atomic_load(&fah_agent.forked))
 		dl_iterate_phdr(see_removals, &r);
-	return r;
+	*ret = r.n;
+	return r.known;
 }
 
 /* To stand in front of dlopen would change whose RUNPATH it searches; dlclose asks for no caller.
@@ -278,13 +279,14 @@ static struct removals removals(void)
 FAH_AGENT_EXPORT int dlclose(void *handle)
 {
 	int (*real)(void *) = (int (*)(void *))(uintptr_t)fah_real("dlclose");
-	struct removals before = removals(), after;
+	uint64_t before, after;
+	bool known = fah_native_removals(&before);
 	int ret;
 
 	fah_native_unload_begin();
 	ret = real ? real(handle) : -1;
-	after = removals();
-	fah_native_unload_end(!before.known || !after.known || before.n != after.n);
+	known &= fah_native_removals(&after);
+	fah_native_unload_end(!known || before != after);
 	return ret;
 }
 

@@ -12,6 +12,7 @@
 #define IMAGE_MAX (64u << 20)
 #define IMAGES_MAX (256u << 20) /* bytes of all of a list */
 #define LIST_VERSION 1
+#define TABLED_MAX 65536u /* sections by tables of them */
 
 /* As GDB's documentation has them; 64-bit. */
 struct descriptor {
@@ -62,10 +63,25 @@ int fah_made_code_list(const struct fah_mem *mem, uint64_t descriptor, struct fa
 	return err;
 }
 
+/* A list of addresses with a 0 behind; *left: how many may still be looked at. */
+static int add_table(const struct fah_mem *mem, uint64_t table, struct fah_made *made,
+		     uint32_t *left)
+{
+	uint64_t at;
+	int err = 0;
+
+	for (; *left && err == 0 && fah_load(mem, table, &at, sizeof(at)) == 0 && at;
+	     table += sizeof(at)) {
+		err = fah_made_add_frames(made, at, mem);
+		--*left;
+	}
+	return err;
+}
+
 int fah_made_code_frames(const struct fah_mem *mem, uint64_t frames, struct fah_made *made)
 {
 	_cleanup_(fah_freep) uint64_t *at = NULL;
-	uint32_t n;
+	uint32_t n, left = TABLED_MAX;
 	int err = 0;
 
 	if (fah_load(mem, frames + offsetof(struct fah_registered, n), &n, sizeof(n)) < 0 || !n ||
@@ -76,8 +92,13 @@ int fah_made_code_frames(const struct fah_mem *mem, uint64_t frames, struct fah_
 		return FAH_ERR_NOMEM;
 	if (fah_load(mem, frames + offsetof(struct fah_registered, at), at, n * sizeof(*at)) < 0)
 		return 0;
-	for (uint32_t i = 0; i < n && err == 0; i++)
-		if (at[i])
-			err = fah_made_add_frames(made, at[i], mem);
+	for (uint32_t i = 0; i < n && err == 0; i++) {
+		uint64_t address = at[i] & FAH_FRAMES_ADDRESS;
+
+		if (at[i] & FAH_FRAMES_TABLE)
+			err = add_table(mem, address, made, &left);
+		else if (address)
+			err = fah_made_add_frames(made, address, mem);
+	}
 	return err;
 }

@@ -68,7 +68,8 @@ struct fah_modules {
 	struct root *roots;
 	struct map *maps; /* by number - 1 */
 	uint32_t n_maps;
-	struct fah_names *nowhere; /* addresses that no module has */
+	struct fah_names *nowhere;     /* addresses that no module has */
+	struct fah_made_debugs debugs; /* of code made at run time; names of its modules have it */
 };
 
 struct fah_modules *fah_modules_new(const char *session_dir)
@@ -122,6 +123,7 @@ void fah_modules_free(struct fah_modules *m)
 		next = m->modules->next;
 		module_free(m->modules);
 	}
+	fah_made_debugs_release(&m->debugs);
 	while (m->roots) {
 		struct root *root = m->roots;
 
@@ -380,6 +382,7 @@ static struct module *made_module(struct fah_modules *m, struct fah_made_part *p
 		return NULL;
 	}
 	fah_names_give(mod->names, &part->symbols);
+	fah_names_give_debug(mod->names, part->start, part->debugs, part->n_debugs);
 	mod->table = part->table;
 	part->table = (struct fah_table_bytes){0};
 	mod->starts = TAKE_PTR(part->starts);
@@ -394,7 +397,7 @@ static struct module *made_module(struct fah_modules *m, struct fah_made_part *p
 /* Code of no file becomes what the process says of it, or goes. */
 static void take_made(struct fah_modules *m, uint32_t pid, uint64_t frames, struct map *map)
 {
-	_cleanup_(fah_made_release) struct fah_made made = {0};
+	_cleanup_(fah_made_release) struct fah_made made = {.store = &m->debugs};
 	const struct fah_mem mem = fah_target_mem(pid);
 	size_t n = 0, files = 0;
 

@@ -96,8 +96,11 @@ enum fah_drop {
 /* In the agent's own memory, for the collector to read: which .eh_frame are registered. */
 struct fah_registered {
 	_Atomic uint32_t n;		     /* none was ever used from there on */
-	_Atomic uint64_t at[FAH_FRAMES_MAX]; /* addresses; 0: free */
+	_Atomic uint64_t at[FAH_FRAMES_MAX]; /* addresses, with these bits; 0: free */
 };
+#define FAH_FRAMES_TABLE (1ull << 63)	  /* that of a list of addresses with a 0 behind */
+#define FAH_FRAMES_KEPT_BACK (1ull << 62) /* nobody else was there to be told of it */
+#define FAH_FRAMES_ADDRESS (FAH_FRAMES_KEPT_BACK - 1)
 
 struct fah_segment_head {
 	uint64_t magic;

@@ -44,25 +44,36 @@ struct fah_dwarf {
 	size_t n_names;
 };
 
-struct fah_dwarf *fah_dwarf_open(struct fah_elf *elf)
+/* elf: ours from here on; NULL: it cannot be read. */
+static struct fah_dwarf *open_elf(Elf *elf)
 {
-	struct fah_dwarf *d;
+	struct fah_dwarf *d = elf ? calloc(1, sizeof(*d)) : NULL;
 
-	if (elf->fd < 0 || fah_elf_sections(elf) < 0 ||
-	    (!fah_elf_section(elf, ".debug_info") && !fah_elf_section(elf, ".zdebug_info")))
+	if (!d) {
+		elf_end(elf);
 		return NULL;
-	d = calloc(1, sizeof(*d));
-	if (!d || elf_version(EV_CURRENT) == EV_NONE)
-		goto failed;
-	d->elf = elf_begin(elf->fd, ELF_C_READ, NULL); /* not by a mapping: files may shrink */
-	if (!d->elf)
-		goto failed;
-	d->dwarf = dwarf_begin_elf(d->elf, DWARF_C_READ, NULL);
+	}
+	d->elf = elf;
+	d->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	if (d->dwarf)
 		return d;
-failed:
 	fah_dwarf_free(d);
 	return NULL;
+}
+
+struct fah_dwarf *fah_dwarf_open(struct fah_elf *elf)
+{
+	if (elf->fd < 0 || fah_elf_sections(elf) < 0 ||
+	    (!fah_elf_section(elf, ".debug_info") && !fah_elf_section(elf, ".zdebug_info")) ||
+	    elf_version(EV_CURRENT) == EV_NONE)
+		return NULL;
+	/* not by a mapping: files may shrink */
+	return open_elf(elf_begin(elf->fd, ELF_C_READ, NULL));
+}
+
+struct fah_dwarf *fah_dwarf_open_mem(uint8_t *bytes, size_t len)
+{
+	return elf_version(EV_CURRENT) == EV_NONE ? NULL : open_elf(elf_memory((char *)bytes, len));
 }
 
 void fah_dwarf_free(struct fah_dwarf *d)

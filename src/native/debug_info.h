@@ -24,6 +24,8 @@ struct fah_dwarf_frame {
 
 /* elf is borrowed until fah_dwarf_free. NULL: no debug information, or this build reads none. */
 struct fah_dwarf *fah_dwarf_open(struct fah_elf *elf);
+/* The same for an ELF file in memory, whose head is known to be good. */
+struct fah_dwarf *fah_dwarf_open_mem(uint8_t *bytes, size_t len);
 void fah_dwarf_free(struct fah_dwarf *d); /* NULL is fine */
 
 /* The frames at an address of the file, outermost first; how many, 0: nothing is known. It may be a

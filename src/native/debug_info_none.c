@@ -8,6 +8,13 @@ struct fah_dwarf *fah_dwarf_open(struct fah_elf *elf)
 	return NULL;
 }
 
+struct fah_dwarf *fah_dwarf_open_mem(uint8_t *bytes, size_t len)
+{
+	(void)bytes;
+	(void)len;
+	return NULL;
+}
+
 void fah_dwarf_free(struct fah_dwarf *d)
 {
 	(void)d;

@@ -330,9 +330,9 @@ int fah_elf_sections(struct fah_elf *elf)
 	elf->n_sections = eh.e_shnum;
 	for (unsigned i = 0; i < eh.e_shnum; i++) {
 		memcpy(&sh, bytes + i * sizeof(sh), sizeof(sh));
-		elf->sections[i] = (struct fah_elf_section){sh.sh_name,	 sh.sh_type,   sh.sh_link,
-							    sh.sh_flags, sh.sh_addr,   sh.sh_offset,
-							    sh.sh_size,	 sh.sh_entsize};
+		elf->sections[i] = (struct fah_elf_section){
+			sh.sh_name, sh.sh_type,	  sh.sh_link, sh.sh_info,   sh.sh_flags,
+			sh.sh_addr, sh.sh_offset, sh.sh_size, sh.sh_entsize};
 	}
 	if (eh.e_shstrndx < eh.e_shnum) {
 		const struct fah_elf_section *s = &elf->sections[eh.e_shstrndx];

@@ -44,7 +44,7 @@ struct fah_elf {
 };
 
 struct fah_elf_section {
-	uint32_t name, type, link;
+	uint32_t name, type, link, info;
 	uint64_t flags, vaddr, offset, len, entsize;
 };
 

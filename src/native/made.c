@@ -15,6 +15,7 @@ void fah_made_release(struct fah_made *made)
 {
 	fah_ehframe_release(&made->eh);
 	free(made->symbols);
+	free(made->debugs);
 	fah_arena_release(&made->arena);
 	*made = (struct fah_made){0};
 }
@@ -91,6 +92,24 @@ static int add_section_of(struct fah_made *made, const struct fah_elf *elf,
 	return add_section(made, kept, section->len, section->vaddr);
 }
 
+static int add_debug(struct fah_made *made, const struct fah_elf *elf)
+{
+	struct fah_made_debug *debug = made->store ? fah_made_debugs_take(made->store, elf) : NULL;
+
+	if (!debug)
+		return 0;
+	if ((made->n_debugs & (made->n_debugs - 1)) == 0) {
+		size_t room = made->n_debugs ? made->n_debugs * 2 : 1;
+		struct fah_made_debug **more = reallocarray(made->debugs, room, sizeof(*more));
+
+		if (!more)
+			return FAH_ERR_NOMEM;
+		made->debugs = more;
+	}
+	made->debugs[made->n_debugs++] = debug;
+	return 0;
+}
+
 int fah_made_add_image(struct fah_made *made, const void *bytes, size_t len,
 		       const struct fah_mem *mem)
 {
@@ -105,6 +124,8 @@ int fah_made_add_image(struct fah_made *made, const void *bytes, size_t len,
 	for (uint32_t i = 0; err == 0 && i < elf->n_sections; i++)
 		if (!strcmp(fah_elf_section_name(elf, &elf->sections[i]), ".eh_frame"))
 			err = add_section_of(made, elf, &elf->sections[i], mem);
+	if (err == 0)
+		err = add_debug(made, elf);
 	return err == FAH_ERR_NOMEM ? err : 0;
 }
 
@@ -240,6 +261,21 @@ static bool take_starts(const struct fah_ehframe *inside, struct fah_made_part *
 	return part->starts;
 }
 
+/* Adds to the sum, too: the same names may come to have other lines. */
+static bool take_debugs(const struct fah_made *made, struct fah_made_part *part, uint64_t *sum)
+{
+	part->debugs = calloc(made->n_debugs + 1, sizeof(struct fah_made_debug *));
+	for (size_t i = 0; part->debugs && i < made->n_debugs; i++) {
+		struct fah_made_debug *debug = made->debugs[i];
+
+		if (debug->start >= part->end || debug->end <= part->start)
+			continue;
+		part->debugs[part->n_debugs++] = debug;
+		*sum = (*sum ^ debug->sum) * 0x9e3779b97f4a7c15ull;
+	}
+	return part->debugs;
+}
+
 /* NULL: it cannot be read, or is too much. */
 static uint8_t *code_of(const struct fah_made_part *part, const struct fah_mem *mem)
 {
@@ -273,7 +309,8 @@ bool fah_made_cut(const struct fah_made *made, uint64_t start, uint64_t end,
 		      made->symbols[to].end < end ? made->symbols[to].end : end);
 	if (part.start >= part.end)
 		return false;
-	if (!take_symbols(made, symbol, to, &part, &sum) || !take_starts(&inside, &part)) {
+	if (!take_symbols(made, symbol, to, &part, &sum) || !take_starts(&inside, &part) ||
+	    !take_debugs(made, &part, &sum)) {
 		fah_made_part_release(&part);
 		return false;
 	}
@@ -292,5 +329,6 @@ void fah_made_part_release(struct fah_made_part *part)
 	free(part->table.bytes);
 	fah_symbols_release(&part->symbols);
 	free(part->starts);
+	free(part->debugs);
 	*part = (struct fah_made_part){0};
 }

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "core/load.h"
 #include "native/ehframe.h"
+#include "native/made_debug.h"
 #include "native/symbols.h"
 #include "native/table_file.h"
 
@@ -23,8 +24,11 @@ struct fah_made {
 	struct fah_ehframe eh; /* addresses of the process */
 	struct fah_symbol *symbols;
 	size_t n_symbols;
-	struct fah_arena arena; /* bytes and names */
-	uint64_t frames_len;	/* of all .eh_frame; what would be too much is left out */
+	struct fah_arena arena;		/* bytes and names */
+	uint64_t frames_len;		/* of all .eh_frame; what would be too much is left out */
+	struct fah_made_debugs *store;	/* borrowed; NULL: debug information is not wanted */
+	struct fah_made_debug **debugs; /* that of the images; the store's */
+	size_t n_debugs;
 };
 
 void fah_made_release(struct fah_made *made);
@@ -47,12 +51,15 @@ struct fah_made_part {
 	struct fah_symbols symbols;
 	uint64_t *starts; /* of functions by .eh_frame, for those without a symbol; rising */
 	size_t n_starts;
+	struct fah_made_debug **debugs; /* of images that have code in it; the store's */
+	size_t n_debugs;
 };
 
 /*
  * What is known of [start, end). Functions that have a symbol but no .eh_frame are read (code.h),
  * by mem; NULL: they are not. False: nothing, or no memory. The caller owns what is in *ret
- * (fah_made_part_release). Two parts of one start with the same table have the same symbols.
+ * (fah_made_part_release). Two parts of one start with the same table have the same symbols and
+ * debug information.
  */
 bool fah_made_cut(const struct fah_made *made, uint64_t start, uint64_t end,
 		  const struct fah_mem *mem, struct fah_made_part *ret);

@@ -6,6 +6,7 @@
 #include "native/debug_file.h"
 #include "native/demangle.h"
 #include "native/debug_info.h"
+#include "native/made_debug.h"
 #include "native/plt.h"
 #include "native/table_build.h"
 #include "native/table_file.h"
@@ -23,6 +24,9 @@ struct fah_names {
 	struct fah_symbols symbols, stubs;
 	uint64_t *starts; /* of functions, for those without a symbol */
 	size_t n_starts;
+	struct fah_made_debug **debugs; /* of code of no file, at base */
+	size_t n_debugs;
+	uint64_t base;
 	struct fah_answers answers;
 	char *cache; /* folder in which answers are kept; NULL: they are not */
 	bool loaded;
@@ -55,6 +59,7 @@ void fah_names_free(struct fah_names *names)
 	fah_symbols_release(&names->stubs);
 	fah_answers_release(&names->answers);
 	free(names->starts);
+	free(names->debugs);
 	free(names->cache);
 	free(names->root);
 	free(names->path);
@@ -160,6 +165,20 @@ void fah_names_give(struct fah_names *names, struct fah_symbols *symbols)
 	names->symbols = *symbols;
 	names->has_symbols = true;
 	*symbols = (struct fah_symbols){0};
+}
+
+void fah_names_give_debug(struct fah_names *names, uint64_t base,
+			  struct fah_made_debug *const *debugs, size_t n)
+{
+	struct fah_made_debug **copy = calloc(n + 1, sizeof(*copy));
+
+	if (!copy)
+		return; /* there are no lines then */
+	memcpy(copy, debugs, n * sizeof(*copy));
+	free(names->debugs);
+	names->debugs = copy;
+	names->n_debugs = n;
+	names->base = base;
 }
 
 static const struct fah_symbol *find_symbol(struct fah_names *names, uint64_t offset)
@@ -297,16 +316,27 @@ static const char *function_name(struct fah_names *names, const struct fah_dwarf
 	return name && *name ? fah_answers_text(&names->answers, name) : symbol;
 }
 
+static uint32_t find_frames(struct fah_names *names, uint64_t offset,
+			    struct fah_dwarf_frame frames[FAH_INLINE_MAX])
+{
+	uint32_t n = 0;
+
+	read_dwarf(names);
+	if (names->dwarf)
+		return fah_dwarf_find(names->dwarf, names->elf->base + offset, frames);
+	for (size_t i = 0; i < names->n_debugs && !n; i++)
+		n = fah_made_debug_find(names->debugs[i], names->base + offset, frames);
+	return n;
+}
+
 /* By debug information; NULL: it has nothing there, or no memory. */
 static struct fah_answer *find_inlined(struct fah_names *names, uint64_t offset)
 {
 	struct fah_dwarf_frame from[FAH_INLINE_MAX];
 	const struct fah_symbol *symbol;
 	struct fah_name_frame *frames;
-	uint32_t n;
+	uint32_t n = find_frames(names, offset, from);
 
-	read_dwarf(names);
-	n = names->dwarf ? fah_dwarf_find(names->dwarf, names->elf->base + offset, from) : 0;
 	if (!n)
 		return NULL;
 	symbol = find_symbol(names, offset);

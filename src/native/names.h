@@ -58,6 +58,12 @@ void fah_names_trim(const char *dir);
 /* Takes these symbols, which are empty from here on, for what its file would have. */
 void fah_names_give(struct fah_names *names, struct fah_symbols *symbols);
 
+/* Debug information of code of no file, whose base is at this address of its process. The list is
+ * copied, what it has must live as long as names. */
+struct fah_made_debug;
+void fah_names_give_debug(struct fah_names *names, uint64_t base,
+			  struct fah_made_debug *const *debugs, size_t n);
+
 /* For code of no file: what an address is called, by somebody else's word. The name is copied. */
 void fah_names_define(struct fah_names *names, uint64_t offset, const char *function);
 bool fah_names_is_defined(const struct fah_names *names, uint64_t offset);

@@ -222,6 +222,40 @@ def test_code_that_llvm_makes(program, python, llvmlite, tmp_path):
     assert all(n[-2] == "[jit_outer]" and flags & SYSTEM_BITS for n, flags in spun), spun[:5]
 
 
+LINED = {  # what a stack may have of llvm_lines.py's code, from the root on; moved() a hundred lines further down
+    "spun": [("outer", 33), ("inner", 22), ("step", 12)],
+    "back": [("outer", 33), ("inner", 25)],
+    "started": [("outer", 33), ("inner", 21)],
+    "returned": [("outer", 33)],
+}
+
+
+@pytest.mark.parametrize("dwarf", ["4", "5"])
+def test_lines_of_code_that_llvm_makes(program, llvmlite, dwarf, tmp_path):
+    """Its debug information is in the image that the GDB JIT interface has, not relocated: source, line, inlined."""
+    if not lines(program):
+        pytest.skip("SKIP: this build reads no debug information")
+    python = [p for p in pythons.local() if p.version >= (3, 10)][-1]
+    env = {"PYTHONPATH": str(llvmlite), "PYTHONDONTWRITEBYTECODE": "1"}
+    for _ in range(3):  # as above
+        result = profile(python, [str(TARGETS / "llvm_lines.py"), "3", dwarf], tmp_path, hz=1000, env=env)
+        assert result.status == 0, result
+        seen = {"hot": [], "moved": []}
+        for names, path, _ in chains(result):
+            made = [(f, line) for f, line in path if f.module == MADE or f.file == MADE]
+            if made:
+                seen["hot" if "hot" in names else "moved"].append(made)
+        if all(len(stacks) > 100 for stacks in seen.values()):
+            break
+    for function, further in ("hot", 0), ("moved", 100):
+        stacks = seen[function]
+        assert len(stacks) > 50, (function, len(stacks))
+        assert all(f.file == "/known/lines.k" and f.module == MADE for made in stacks for f, _ in made), stacks[:3]
+        found = [[(f.name, line - further) for f, line in made] for made in stacks]
+        assert all(chain in LINED.values() for chain in found), found[:5]
+        assert found.count(LINED["spun"]) > 10 and found.count(LINED["back"]) > 10, found[:5]
+
+
 @pytest.fixture(scope="session")
 def registered(tmp_path_factory):
     path = tmp_path_factory.mktemp("registered") / "libregistered.so"
@@ -230,9 +264,22 @@ def registered(tmp_path_factory):
     return path
 
 
+WAYS = ["frame", "frame_info", "frame_info_bases", "frame_table", "frame_info_table", "frame_info_table_bases"]
+
+
 def test_registered_frames(program, local_python, registered, tmp_path):
     """Only its .eh_frame is known, by __register_frame; other code comes to stand at the same place."""
-    result = profile(local_python, [str(TARGETS / "registered.py"), str(registered), "1.7"], tmp_path, hz=1000)
+    assert_registered(local_python, registered, "frame", tmp_path)
+
+
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_frames_registered_in_other_ways(program, registered, way, tmp_path):
+    assert_registered(pythons.local()[0], registered, way, tmp_path)
+
+
+def assert_registered(python, library, way, tmp_path):
+    script = [str(TARGETS / "registered.py"), str(library), "1.7", str(WAYS.index(way))]
+    result = profile(python, script, tmp_path, hz=1000)
     assert result.status == 0, result
     assert result.out == "{200000}\n", "exceptions do not pass through made code as they do without us"
     found = [[n.strip("[]") if f.file != MADE else MADE for n, (f, _) in zip(*it)] for *it, _ in chains(result)]
@@ -247,3 +294,14 @@ def test_registered_frames(program, local_python, registered, tmp_path):
             assert n[n.index("chain") + 1] == MADE and n.count(MADE) == 1, n
     names = {f.name for *it, _ in chains(result) for f, _ in it[1] if f.file == MADE}
     assert len(names) == 1 and names.pop().endswith("000"), "both begin at the same place, on a page"
+
+
+def test_old_start_files(program, local_python, tmp_path):
+    """They register if there is somebody to register with: nobody, without us, until libgcc comes later."""
+    paths = [tmp_path / name for name in ("libold.so", "liblater.so")]
+    flags = ["gcc", "-shared", "-fPIC", "-nostdlib", str(TARGETS / "old_start.c")]
+    subprocess.run([*flags, "-o", str(paths[0])], check=True)
+    subprocess.run([*flags, "-o", str(paths[1]), "-DLATER", "-lgcc_s", "-Wl,--no-as-needed"], check=True)
+    result = profile(local_python, [str(TARGETS / "old_start.py"), *map(str, paths)], tmp_path)
+    assert result.status == 0, result
+    assert result.out == "old False\nlater True\nold True\n", result

@@ -1,9 +1,10 @@
 /*
  * fuzz_native_made.c - any bytes as the image of a compiler at run time, and as the memory of its
- * process. Whatever comes of it, a part that is cut lies inside the memory asked for, and its table
- * opens.
+ * process. Whatever comes of it, a part that is cut lies inside the memory asked for, its table
+ * opens, and each of its addresses has a name.
  */
 #include "native/made.h"
+#include "native/names.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,6 +37,25 @@ static void check(bool ok)
 		abort();
 }
 
+static void name_all(struct fah_made_part *part)
+{
+	struct fah_names *names = fah_names_new(NULL, "", "");
+	uint64_t len = part->end - part->start;
+
+	check(names);
+	fah_names_give(names, &part->symbols);
+	fah_names_give_debug(names, part->start, part->debugs, part->n_debugs);
+	for (uint64_t at = 0; at < len && at < 128; at += 3) {
+		uint32_t n = 0;
+		struct fah_name_frame *frames = fah_names_find(names, at, &n);
+
+		check(frames && n && n <= FAH_INLINE_MAX);
+		for (uint32_t i = 0; i < n; i++)
+			check(frames[i].function);
+	}
+	fah_names_free(names);
+}
+
 static void cut(const struct fah_made *made, uint64_t start, uint64_t end)
 {
 	const struct fah_mem mem = {read_memory, 0};
@@ -53,13 +73,15 @@ static void cut(const struct fah_made *made, uint64_t start, uint64_t end)
 		      s->end <= part.end - part.start);
 		check(!i || s->start > s[-1].start);
 	}
+	name_all(&part);
 	fah_made_part_release(&part);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	const struct fah_mem mem = {read_memory, 0};
-	struct fah_made made = {0};
+	struct fah_made_debugs debugs = {0};
+	struct fah_made made = {.store = &debugs};
 
 	memory = (struct memory){data, len};
 	check(fah_made_add_image(&made, data, len, &mem) == 0);
@@ -74,5 +96,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		cut(&made, made.eh.fdes[i].start & ~4095ull,
 		    (made.eh.fdes[i].start & ~4095ull) + 4096);
 	fah_made_release(&made);
+	fah_made_debugs_release(&debugs);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /*
  * registered.cc - machine code made at run time that no debugger is told of: only its .eh_frame is
- * registered. chain() calls it, and it calls back. Two kinds in turns, at the same address: the
- * second has a larger frame, with the address of decoy(), which nobody calls, where the rules of
- * the first look for the return address.
+ * registered, in one of libgcc's six ways. chain() calls it, and it calls back. Two kinds in turns,
+ * at the same address: the second has a larger frame, with the address of decoy(), which nobody
+ * calls, where the rules of the first look for the return address.
  */
 #include <cstdint>
 #include <cstring>
@@ -10,13 +10,22 @@
 
 extern "C" {
 void __register_frame(void *);
+void __register_frame_info(const void *, void *);
+void __register_frame_info_bases(const void *, void *, void *, void *);
+void __register_frame_table(void *);
+void __register_frame_info_table(void *, void *);
+void __register_frame_info_table_bases(void *, void *, void *, void *);
 void __deregister_frame(void *);
+void *__deregister_frame_info(const void *);
+void *__deregister_frame_info_bases(const void *);
 
 typedef long (*back_fn)(long);
 typedef long (*made_fn)(long, back_fn, const void *);
 
 static unsigned char *code;
-static unsigned char frames[2][128];
+static unsigned char frames[2][128], no_frames[8];
+static void *tables[2][3] = {{no_frames, frames[0]}, {no_frames, frames[1]}};
+static long objects[2][16]; /* libgcc's, where the caller has to give it room */
 static int kind = -1;
 
 /* push %rbx; sub; the second: mov %rdx,8(%rsp); call *%rsi; add; pop %rbx; ret */
@@ -46,20 +55,62 @@ static void describe(unsigned char *to, unsigned long len, unsigned char frame, 
 	memcpy(to + 49, program, sizeof(program));
 }
 
-/* Takes the code of the other kind away. */
-void make(int which)
+/* Whether libgcc was told of it. */
+static bool forget(int which, int way)
 {
+	switch (way) {
+	case 0:
+		__deregister_frame(frames[which]);
+		return true;
+	case 1:
+		return __deregister_frame_info(frames[which]) == objects[which];
+	case 2:
+		return __deregister_frame_info_bases(frames[which]) == objects[which];
+	case 3:
+		__deregister_frame(tables[which]);
+		return true;
+	case 4:
+		return __deregister_frame_info(tables[which]) == objects[which];
+	default:
+		return __deregister_frame_info_bases(tables[which]) == objects[which];
+	}
+}
+
+static void tell(int which, int way)
+{
+	switch (way) {
+	case 0:
+		return __register_frame(frames[which]);
+	case 1:
+		return __register_frame_info(frames[which], objects[which]);
+	case 2:
+		return __register_frame_info_bases(frames[which], objects[which], code, code);
+	case 3:
+		return __register_frame_table(tables[which]);
+	case 4:
+		return __register_frame_info_table(tables[which], objects[which]);
+	default:
+		return __register_frame_info_table_bases(tables[which], objects[which], code, code);
+	}
+}
+
+/* Takes the code of the other kind away, as it was told of; whether libgcc knew it. */
+bool make(int which, int way)
+{
+	bool known = true;
+
 	if (!code)
 		code = static_cast<unsigned char *>(mmap(nullptr, 4096,
 							 PROT_READ | PROT_WRITE | PROT_EXEC,
 							 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	if (kind >= 0)
-		__deregister_frame(frames[kind]);
+		known = forget(kind, way);
 	kind = which;
 	memcpy(code, which ? second : first, which ? sizeof(second) : sizeof(first));
 	describe(frames[which], which ? sizeof(second) : sizeof(first), which ? 112 : 48,
 		 which ? 11 : 6);
-	__register_frame(frames[which]);
+	tell(which, way);
+	return known;
 }
 
 __attribute__((noinline)) long decoy(long n)

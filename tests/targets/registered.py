@@ -1,4 +1,4 @@
-"""registered.py LIBRARY SECONDS: calls through code whose .eh_frame is registered, of two kinds in turns."""
+"""registered.py LIBRARY SECONDS WAY: calls through code whose .eh_frame is registered, of two kinds in turns."""
 
 import ctypes
 import sys
@@ -8,6 +8,7 @@ library = ctypes.CDLL(sys.argv[1])
 BACK = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_long)
 for function in (library.chain, library.caught):
     function.restype = ctypes.c_long
+library.make.restype = ctypes.c_bool
 library.chain.argtypes, library.caught.argtypes = [ctypes.c_long, ctypes.c_void_p], [ctypes.c_long]
 spin_address = ctypes.cast(library.spin_inside, ctypes.c_void_p)
 
@@ -34,7 +35,8 @@ def thrown():
 
 end, kind, caught = time.perf_counter() + float(sys.argv[2]), 0, set()
 while time.perf_counter() < end:
-    library.make(kind)
+    if not library.make(kind, int(sys.argv[3])):
+        caught.add("forgotten")
     turn = time.perf_counter() + 0.4
     while time.perf_counter() < turn:
         spun()

@@ -157,6 +157,35 @@ static void test_registered(void **state)
 	assert_int_equal(known_frames(), 0);
 }
 
+/* A table has the addresses of sections, and a 0 behind. */
+static void test_tables(void **state)
+{
+	uint64_t *table = (uint64_t *)(void *)list.page;
+
+	for (unsigned i = 0; i < N; i++) {
+		made_frames_init(&list.frames[i], CODE + 4096u * i);
+		table[i] = (uintptr_t)&list.frames[i];
+	}
+	list.registered.n = 1;
+	list.registered.at[0] = (uintptr_t)table | FAH_FRAMES_TABLE;
+	assert_int_equal(known_frames(), N);
+	list.registered.at[0] |= FAH_FRAMES_KEPT_BACK;
+	assert_int_equal(known_frames(), N);
+	table[1] = 8; /* a lie */
+	assert_int_equal(known_frames(), N - 1);
+	table[2] = 0;
+	assert_int_equal(known_frames(), 1);
+	list.registered.at[0] = 8 | FAH_FRAMES_TABLE;
+	assert_int_equal(known_frames(), 0);
+	/* the same one over and over, without an end: bounded */
+	list.registered.n = FAH_FRAMES_MAX;
+	for (size_t i = 0; i < sizeof(list.page) / 8; i++)
+		table[i] = (uintptr_t)&list.frames[0];
+	for (uint32_t i = 0; i < FAH_FRAMES_MAX; i++)
+		list.registered.at[i] = (uintptr_t)table | FAH_FRAMES_TABLE;
+	assert_int_equal(known_frames(), 1);
+}
+
 static void test_changes_meanwhile(void **state)
 {
 	changes = true;
@@ -174,6 +203,7 @@ int main(void)
 		cmocka_unit_test_setup(test_lengths, set_up),
 		cmocka_unit_test_setup(test_changes_meanwhile, set_up),
 		cmocka_unit_test_setup(test_registered, set_up),
+		cmocka_unit_test_setup(test_tables, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
