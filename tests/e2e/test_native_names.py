@@ -214,7 +214,7 @@ def test_code_that_llvm_makes(program, python, llvmlite, tmp_path):
     assert all(m in ([], ["jit_outer"], ["jit_outer", "jit_inner"]) for m in made), made
     back = [n for n, _, _ in hot if "called_back" in n]
     spun = [(n, flags) for n, _, flags in hot if n and n[-1] == "[jit_inner]"]
-    assert len(back) > 10 and len(spun) > 10, (len(back), len(spun))
+    assert len(back) > 10 and len(spun) > 2, (len(back), len(spun))
     whole = [n for n in back if "[jit_outer]" in n]
     assert len(whole) > 0.9 * len(back), back[:5]
     for n in whole:
