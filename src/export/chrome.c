@@ -26,7 +26,8 @@ struct tracing {
 	size_t n_open, cap;
 	uint64_t end_ns; /* of the last span */
 	uint32_t pid, tid, thread;
-	bool first, failed;
+	const struct fah_thread *about; /* thread's own */
+	bool first, failed, in_track;
 	struct fah_merge *merge, *states;
 };
 
@@ -122,6 +123,27 @@ static void add_span(void *context, const struct fah_span *span)
 }
 
 /* Events of a track of its own have an id; the outermost gives it its name. */
+static void add_track(struct tracing *t, const char *phase, uint64_t ns)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	fah_strbuf_addf(&sb, "states of %s", *t->about->name ? t->about->name : "the thread");
+	begin_event(t, phase, ns);
+	fah_out_addf(t->out, ",\"cat\":\"state\",\"id\":\"0x%x\"", t->thread + 1);
+	add_name(t, fah_strbuf_str(&sb));
+	fah_out_addc(t->out, '}');
+	t->failed |= sb.failed;
+	fah_strbuf_release(&sb);
+}
+
+/* Around all that stands in it: a first sample stands for CPU from before the thread was seen. */
+static void begin_track(struct tracing *t, uint64_t ns)
+{
+	if (!t->in_track) /* one without states is left out */
+		add_track(t, "b", ns < t->about->start_ns ? ns : t->about->start_ns);
+	t->in_track = true;
+}
+
 static void add_state(void *context, const struct fah_span *span)
 {
 	struct tracing *t = context;
@@ -129,6 +151,7 @@ static void add_state(void *context, const struct fah_span *span)
 
 	if (span->is_wait)
 		snprintf(name, sizeof(name), "waiting (%s)", fah_wait_words(span->reason));
+	begin_track(t, span->begin_ns);
 	for (int end = 0; end < 2; end++) {
 		begin_event(t, end ? "e" : "b", end ? span->end_ns : span->begin_ns);
 		fah_out_addf(t->out, ",\"cat\":\"state\",\"id\":\"0x%x\"", t->thread + 1);
@@ -138,21 +161,11 @@ static void add_state(void *context, const struct fah_span *span)
 	t->end_ns = span->end_ns;
 }
 
-static void add_track(struct tracing *t, const char *phase, uint64_t ns, const char *name)
-{
-	struct fah_strbuf sb = FAH_STRBUF_INIT;
-
-	fah_strbuf_addf(&sb, "states of %s", *name ? name : "the thread");
-	begin_event(t, phase, ns);
-	fah_out_addf(t->out, ",\"cat\":\"state\",\"id\":\"0x%x\"", t->thread + 1);
-	add_name(t, fah_strbuf_str(&sb));
-	fah_out_addc(t->out, '}');
-	t->failed |= sb.failed;
-	fah_strbuf_release(&sb);
-}
-
+/* Perfetto calls an event with an empty name damaged. */
 static void add_about(struct tracing *t, const char *what, const char *text)
 {
+	if (!*text)
+		return;
 	fah_out_adds(t->out, t->first ? "\n" : ",\n");
 	t->first = false;
 	fah_out_addf(t->out,
@@ -176,11 +189,13 @@ static int add_thread(struct tracing *t, struct fah_stacks *stacks, const struct
 		return err;
 	/* Known only afterwards; events need not stand in the order of time. */
 	t->end_ns = thread->end_ns;
-	add_track(t, "b", thread->start_ns, thread->name);
+	t->about = thread;
+	t->in_track = false;
 	fah_merge_begin(t->states, add_state, t);
 	err = fah_spans_states(stacks, t->thread, fah_merge_add, t->states);
 	fah_merge_end(t->states);
-	add_track(t, "e", t->end_ns > thread->end_ns ? t->end_ns : thread->end_ns, thread->name);
+	if (t->in_track)
+		add_track(t, "e", t->end_ns > thread->end_ns ? t->end_ns : thread->end_ns);
 	return err;
 }
 

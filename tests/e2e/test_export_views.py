@@ -126,6 +126,13 @@ def walked(events):
             assert event["ph"] in "be" and event["cat"] == "state"
             states[key].append((event["ph"], event["name"], event["ts"] / 1e6))
     assert not any(open_at.values()), "events that never end"
+    for track in states.values():  # as readers put them in order: by time, else as they stand
+        inside = []
+        for phase, name, _ in sorted(track, key=lambda event: event[2]):
+            assert phase == "b" or inside.pop() == name, "a state ends that is not the innermost"
+            inside += [name] if phase == "b" else []
+            assert not inside or inside[0].startswith("states of "), "a state outside of its track"
+        assert not inside
     return spans, states, names
 
 

@@ -182,6 +182,7 @@ class Capture:
     processes: List[Process] = field(default_factory=lambda: [None])
     threads: List[Tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     starts: List[int] = field(default_factory=lambda: [0])  # of threads, ns
+    thread_names: List[str] = field(default_factory=lambda: [""])
     # (thread, time ns, CPU ns, flags, node)
     samples: List[Tuple[int, int, int, int, int]] = field(default_factory=list)
     systems: List[int] = field(default_factory=list)  # by sample: the kernel's part of its CPU, ns
@@ -310,6 +311,7 @@ def _thread(capture: Capture, c: Cursor):
     process = _index(capture.processes, c.number(), "process")
     capture.threads.append((process, c.number()))
     capture.starts.append(c.number())
+    capture.thread_names.append(c.text())
 
 
 def _samples(capture: Capture, c: Cursor):
