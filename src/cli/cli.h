@@ -93,6 +93,8 @@ int fah_args_capture(const struct fah_command *cmd, int argc, char **argv, const
 int fah_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same with what fah_err_describe says of err behind it. */
 int fah_fail_err(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The status of who has only printed: OK, or that stdout could not be written. */
+int fah_printed(void);
 
 /* help.c */
 void fah_help_all(void);

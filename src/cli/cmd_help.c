@@ -79,7 +79,7 @@ static int cmd_help(const struct fah_command *cmd, int argc, char **argv)
 				return fah_fail("help: no completion for '%s': bash, zsh and fish "
 						"are known",
 						a.value);
-			return FAH_STATUS_OK;
+			return fah_printed();
 		case FAH_ARG_OPERAND:
 			about = fah_command_find(a.value);
 			topic = about ? NULL : fah_topic_find(a.value);
@@ -102,7 +102,7 @@ static int cmd_help(const struct fah_command *cmd, int argc, char **argv)
 		fah_help_command(about);
 	else
 		fah_help_all();
-	return FAH_STATUS_OK;
+	return fah_printed();
 }
 
 const struct fah_command fah_cmd_help = {

@@ -32,11 +32,20 @@ int fah_fail_err(int err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	fah_strbuf_addv(&text, fmt, ap);
+	if (err == FAH_ERR_SYS && ferror(stdout))
+		fah_strbuf_adds(&text, "stdout"); /* that is where it failed, whatever was read */
+	else
+		fah_strbuf_addv(&text, fmt, ap);
 	va_end(ap);
 	fah_strbuf_adds(&text, ": ");
 	fah_err_describe(&text, err, saved);
 	return fah_fail("%s", fah_strbuf_str(&text));
+}
+
+int fah_printed(void)
+{
+	return fflush(stdout) == EOF || ferror(stdout) ? fah_fail_err(FAH_ERR_SYS, "stdout")
+						       : FAH_STATUS_OK;
 }
 
 static void do_nothing(int sig)
@@ -75,7 +84,7 @@ static int print_version(void)
 	fah_strbuf_truncate(&text, 0);
 	fah_settings_words(&settings, &text);
 	printf("Settings:\n%s", fah_strbuf_str(&text));
-	return FAH_STATUS_OK;
+	return fah_printed();
 }
 
 int main(int argc, char **argv)
@@ -91,7 +100,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		fah_help_all();
-		return FAH_STATUS_OK;
+		return fah_printed();
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
 		return print_version();

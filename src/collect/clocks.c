@@ -8,7 +8,6 @@
 #include "core/err.h"
 #include "core/segment.h"
 #include "core/time.h"
-#include "target/task.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,12 +24,12 @@
 #define SHORTEST_NS 10000u /* the kernel's own limit */
 #define MEASURE_AFTER_NS 2000000000u
 struct event {
-	uint32_t tid;	 /* 0: none */
-	int fd;		 /* -1: the kernel refused */
-	uint32_t events; /* that had come when its interval was set */
-	uint64_t set_ns; /* when that was */
-	uint64_t before; /* CPU of its thread before the event was made; 0: not known yet */
-	struct fah_task task;
+	uint32_t tid;	       /* 0: none */
+	int fd;		       /* -1: the kernel refused */
+	uint32_t events;       /* that had come when its interval was set */
+	uint64_t set_ns;       /* when that was */
+	uint64_t before;       /* CPU of its thread before the event was made; 0: not known yet */
+	struct fah_task *task; /* NULL: gone; p's */
 };
 
 struct clocked {
@@ -157,12 +156,11 @@ int fah_clocks_new(struct fah_drain *d, bool user_only, bool cost_at_once, struc
 	return 0;
 }
 
-static void end_event(struct event *e)
+static void end_event(struct clocked *k, struct event *e)
 {
-	if (e->tid && e->fd >= 0) {
+	if (e->fd >= 0)
 		close(e->fd);
-		fah_task_close(&e->task);
-	}
+	fah_task_give(&k->p->task_files, e->task);
 	*e = (struct event){.fd = -1};
 }
 
@@ -177,7 +175,7 @@ static uint64_t used_now(struct event *e)
 	uint64_t count;
 
 	/* in this order: what it runs in between must not be taken for what came before */
-	if (e->fd < 0 || fah_task_sched(&e->task, &sched) < 0 ||
+	if (e->fd < 0 || !e->task || fah_task_sched(e->task, &sched) < 0 ||
 	    read(e->fd, &count, sizeof(count)) != sizeof(count))
 		return 0;
 	if (sched.cpu_ns > e->before + count)
@@ -207,8 +205,8 @@ static void begin_event(struct fah_clocks *c, struct clocked *k, struct event *e
 		close(e->fd);
 		e->fd = -1;
 	}
-	if (e->fd >= 0 && fah_task_open(&e->task, k->p->pid, tid) < 0)
-		memset(&e->task, 0, sizeof(e->task));
+	if (e->fd >= 0)
+		e->task = fah_task_take(&k->p->task_files, k->p->pid, tid);
 	e->set_ns = fah_clock_ns(CLOCK_MONOTONIC);
 	is_set(e, slot, interval);
 	if (e->fd >= 0 && ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0) == 0)
@@ -229,7 +227,7 @@ static void look_at(struct fah_clocks *c, struct clocked *k, struct event *e,
 	if (e->tid == wanted)
 		return;
 	if (e->tid) {
-		end_event(e);
+		end_event(k, e);
 		atomic_store(&slot->given, 0);
 		atomic_store(&slot->interval_ns, 0);
 	}
@@ -317,7 +315,7 @@ static void leave(struct clocked **at)
 	if (head)
 		atomic_store(&head->collector, 0);
 	for (uint32_t i = 0; i < k->n; i++) {
-		end_event(&k->events[i]);
+		end_event(k, &k->events[i]);
 		if (head)
 			atomic_store(&head->clocks[i].given, 0);
 	}

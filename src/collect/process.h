@@ -8,6 +8,7 @@
 #include "collect/threads.h"
 #include "core/segment.h"
 #include "cpython/cpython.h"
+#include "target/task_files.h"
 
 #include <stdbool.h>
 
@@ -46,6 +47,7 @@ struct fah_collected {
 	bool watched;  /* its threads are, from outside: waits.c */
 	bool measured; /* its memory is, likewise: memory_series.c */
 	struct fah_threads threads;
+	struct fah_task_files task_files; /* of its threads */
 	struct fah_segment_map *segments;
 	uint32_t n_segments;
 	struct fah_codes codes;

@@ -7,7 +7,6 @@
  */
 #include "collect/waits.h"
 
-#include "base/file.h"
 #include "collect/account.h"
 #include "collect/outside.h"
 #include "collect/process.h"
@@ -16,9 +15,7 @@
 #include "core/time.h"
 #include "target/call.h"
 #include "target/memory.h"
-#include "target/task.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -43,7 +40,7 @@
 #define OLDER_NS 20000000u /* a thread that began so long before its process's record */
 
 struct watched {
-	struct fah_task task;
+	struct fah_task *task; /* the process's */
 	struct fah_account account;
 	struct fah_outside_thread python;
 	uint64_t look_ns;  /* not before this */
@@ -133,7 +130,7 @@ static void find_start(struct watching *g, struct watched *t, uint64_t kernel_st
 	uint64_t used = s->cpu_ns + s->ready_ns;
 
 	*ret_base = (struct fah_sched){0};
-	if (!head->forked && t->task.tid == head->first_tid &&
+	if (!head->forked && t->task->tid == head->first_tid &&
 	    head->first_cpu_ns <= s->cpu_ns + TICK_NS) {
 		/* what came before was the interpreter's own start */
 		ret_base->cpu_ns = head->first_cpu_ns < s->cpu_ns ? head->first_cpu_ns : s->cpu_ns;
@@ -160,6 +157,12 @@ static bool is_agents_own(const struct watching *g, uint32_t tid)
 	return false;
 }
 
+static void give_task(struct watching *g, struct watched *t)
+{
+	fah_task_give(&g->p->task_files, t->task);
+	t->task = NULL;
+}
+
 static bool begin_thread(struct fah_waits *ws, struct watching *g, struct watched *t, uint32_t tid)
 {
 	struct fah_sched s, base;
@@ -170,25 +173,21 @@ static bool begin_thread(struct fah_waits *ws, struct watching *g, struct watche
 	bool own, gone;
 
 	memset(t, 0, sizeof(*t));
-	if (fah_task_open(&t->task, g->pid, tid) < 0) {
-		if (errno != EMFILE)
-			return false;
-		fah_files_more();
-		if (fah_task_open(&t->task, g->pid, tid) < 0)
-			return false;
-	}
+	t->task = fah_task_take(&g->p->task_files, g->pid, tid);
+	if (!t->task)
+		return false;
 	now = fah_clock_ns(CLOCK_MONOTONIC);
 	/* in this order: one that ran before we ask and lives after it is still named there */
-	gone = fah_task_sched(&t->task, &s) < 0;
+	gone = fah_task_sched(t->task, &s) < 0;
 	own = is_agents_own(g, tid);
 	gone |= fah_task_info(g->pid, tid, &info) < 0;
 	if (gone || info.state == 'Z' || info.state == 'X') {
-		fah_task_close(&t->task);
+		give_task(g, t);
 		return false;
 	}
 	if (tid != g->pid && (now < info.start_mono_ns + YOUNG_NS || !s.slices || own)) {
 		g->n_young++;
-		fah_task_close(&t->task);
+		give_task(g, t);
 		return false;
 	}
 	find_start(g, t, info.start_mono_ns, now, &s, &seen.start_ns, &base);
@@ -223,7 +222,7 @@ static void end_thread(struct watching *g, struct watched *t, uint64_t now)
 	if (!t->told)
 		keep_account(g, &t->account);
 	fah_threads_ended(&g->p->threads, t->account.thread, now);
-	fah_task_close(&t->task);
+	give_task(g, t);
 	t->gone = true;
 }
 
@@ -246,7 +245,7 @@ static void list_threads(struct fah_waits *ws, struct watching *g, uint64_t now)
 
 		/* both are in the kernel's order, mostly */
 		for (; tries < known; tries++, at = (at + 1) % known)
-			if (!g->threads[at].gone && g->threads[at].task.tid == tids[i])
+			if (!g->threads[at].gone && g->threads[at].task->tid == tids[i])
 				break;
 		if (tries < known)
 			g->threads[at].listed = true;
@@ -279,7 +278,7 @@ static enum look look_at_state(const struct watched *t, uint32_t *reason)
 {
 	struct fah_task_info info;
 
-	if (fah_task_info(t->task.pid, t->task.tid, &info) < 0 || info.state == 'Z' ||
+	if (fah_task_info(t->task->pid, t->task->tid, &info) < 0 || info.state == 'Z' ||
 	    info.state == 'X')
 		return LOOK_ENDED;
 	if (info.state == 'D')
@@ -292,7 +291,7 @@ static enum look look(struct fah_waits *ws, struct watching *g, struct watched *
 {
 	struct fah_call call;
 	uint64_t futex;
-	int got = fah_task_call(&t->task, &call);
+	int got = fah_task_call(t->task, &call);
 
 	if (got == 0)
 		return LOOK_RUNS;
@@ -302,8 +301,8 @@ static enum look look(struct fah_waits *ws, struct watching *g, struct watched *
 	}
 	if (call.nr < 0 && !call.sp)
 		return LOOK_ENDED; /* its stack is gone */
-	*ret_stack = g->outside &&
-		     fah_outside_walk(g->outside, t->task.tid, &call, &t->python, ws->tick_ns) == 0;
+	*ret_stack = g->outside && fah_outside_walk(g->outside, t->task->tid, &call, &t->python,
+						    ws->tick_ns) == 0;
 	*reason = fah_call_futex(&call, &futex) ? futex_reason(g, t, futex)
 						: fah_call_reason(g->pid, &g->mem, &call);
 	if (*reason == FAH_WAIT_UNKNOWN && call.nr >= 0 && look_at_state(t, reason) == LOOK_ENDED)
@@ -318,7 +317,7 @@ static void read_place(struct fah_waits *ws, struct watching *g, struct watched 
 	struct fah_sched after;
 	bool stack = false;
 	enum look found = look(ws, g, t, &place.reason, &stack);
-	bool gone = fah_task_sched(&t->task, &after) < 0;
+	bool gone = fah_task_sched(t->task, &after) < 0;
 
 	if (found == LOOK_RUNS) {
 		fah_account_running(&t->account);
@@ -352,7 +351,7 @@ static bool take_point(struct fah_waits *ws, struct watching *g, struct watched 
 	uint64_t pause, now, used, last = a->last_ns;
 	struct fah_sched s, before = a->last;
 
-	if (fah_task_sched(&t->task, &s) < 0) {
+	if (fah_task_sched(t->task, &s) < 0) {
 		end_thread(g, t, ws->tick_ns);
 		return false;
 	}
@@ -570,7 +569,7 @@ static void unwatch(struct watching **at, uint64_t now, bool write)
 		write_ended(g);
 	}
 	for (size_t i = 0; i < g->n; i++)
-		fah_task_close(&g->threads[i].task);
+		give_task(g, &g->threads[i]);
 	free(g->threads);
 	free(g->ended);
 	fah_outside_free(g->outside);

@@ -120,6 +120,16 @@ def test_refusals(program, tmp_path, args, words):
         assert words in result.err and result.err.count("\n") == 1, result
 
 
+def test_stdout_that_is_full(captured, tmp_path):
+    """It is what failed, not the capture that was read."""
+    views = ["tree", "tree --json", "flame", "inspect", "summarize"]
+    printed = ["--help", "--version", "help record", "help --completion bash", "help --man"]
+    for words in ["%s '%s'" % (view, captured) for view in views] + printed:
+        result = run(["sh", "-c", "'%s' %s >/dev/full" % (BINARY, words)], tmp_path)
+        assert result.status == 2 and result.err.startswith("fixingahole: stdout: No space left"), (words, result)
+        assert result.err.count("\n") == 1, result
+
+
 def test_terminals(captured, tmp_path):
     plain = view(tmp_path, "tree", captured, LC_ALL="C")
     assert plain.stdout.isascii() and b"\x1b" not in plain.stdout
