@@ -2,6 +2,7 @@
 #include "collect/about.h"
 
 #include "collect/budget.h"
+#include "collect/memory_series.h"
 #include "core/segment.h"
 #include "core/time.h"
 
@@ -64,6 +65,15 @@ void fah_about_costs(struct fah_writer *w, const struct fah_drain_stats *stats,
 	snprintf(text, sizeof(text), "%llu",
 		 (unsigned long long)(fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID) + view_cpu_ns));
 	fah_writer_meta(w, "collector_cpu_ns", text);
+}
+
+void fah_about_looks(struct fah_writer *w, const struct fah_memory_looks *looks)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%llu %llu", (unsigned long long)looks->looks,
+		 (unsigned long long)looks->cpu_ns);
+	fah_writer_meta(w, "memory_looks", text);
 }
 
 void fah_about_missing(struct fah_writer *w, const char *key, uint64_t n)

@@ -19,6 +19,9 @@ void fah_about_run(struct fah_writer *w, const struct fah_session *s,
  * beside the collector's own. */
 void fah_about_costs(struct fah_writer *w, const struct fah_drain_stats *stats,
 		     uint64_t view_cpu_ns);
+/* What looking at memory from outside took. */
+struct fah_memory_looks;
+void fah_about_looks(struct fah_writer *w, const struct fah_memory_looks *looks);
 /* Processes of which something is missing: outlived, what they do from here on; unrecorded, all. */
 void fah_about_missing(struct fah_writer *w, const char *key, uint64_t n);
 /* How sure the waits are; for whoever asks later. */

@@ -28,7 +28,7 @@
 #define LOOK_MIN_NS 10000000u /* between looks, and */
 #define LOOK_MAX_NS 100000000u
 #define GROUP_NS 1000000000u /* between looks at what takes several files */
-#define SHARE 1250u	     /* of a core that looks may take */
+#define SHARE 2000u	     /* of a core that looks may take */
 #define CREDIT_NS 2000000u   /* and what they may take besides: short runs have points too */
 #define EXTREME 32u	     /* a new one: more than the last by such a part of it */
 #define NEAR_LIMIT 8u	     /* the last such part of a limit */
@@ -50,7 +50,7 @@ struct fah_memory_series {
 	struct fah_drain *d;
 	struct fah_writer *w;
 	uint64_t start_ns, next_ns, write_ns, group_ns; /* the next look, point, and group's */
-	uint64_t spent_ns, page_bytes;
+	uint64_t spent_ns, looks, page_bytes;
 	uint32_t pid;
 	struct followed *list;
 	struct fah_group group;
@@ -276,6 +276,7 @@ void fah_memory_series_tick(struct fah_memory_series *s, uint64_t now_ns)
 	s->next_ns = now_ns + (step < LOOK_MIN_NS   ? LOOK_MIN_NS
 			       : step > LOOK_MAX_NS ? LOOK_MAX_NS
 						    : step);
+	s->looks++;
 	s->spent_ns += fah_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
 	if (s->spent_ns > CREDIT_NS && s->start_ns + (s->spent_ns - CREDIT_NS) * SHARE > s->next_ns)
 		s->next_ns = s->start_ns + (s->spent_ns - CREDIT_NS) * SHARE;
@@ -287,6 +288,11 @@ void fah_memory_series_finish(struct fah_memory_series *s, uint64_t now_ns)
 	while (s->list)
 		end_process(s, &s->list);
 	look_at_machine(s, now_ns, true, true);
+}
+
+struct fah_memory_looks fah_memory_series_looks(const struct fah_memory_series *s)
+{
+	return (struct fah_memory_looks){s->looks, s->spent_ns};
 }
 
 void fah_memory_series_free(struct fah_memory_series *s)

@@ -16,11 +16,17 @@ struct fah_memory_series; /* opaque */
 int fah_memory_series_new(struct fah_drain *d, struct fah_writer *w, uint64_t run_start_ns,
 			  uint32_t pid, struct fah_memory_series **ret);
 
-/* To be called often: it looks at what is due, and takes less than a thousandth of a core. */
+/* To be called often: it looks at what is due, and takes 2 ms and a 2000th of a core at most. */
 void fah_memory_series_tick(struct fah_memory_series *s, uint64_t now_ns);
 
 /* The last states, and of the machine as it is now. Before the processes' ends are written. */
 void fah_memory_series_finish(struct fah_memory_series *s, uint64_t now_ns);
+
+/* How many looks there were, and the CPU that they took. */
+struct fah_memory_looks {
+	uint64_t looks, cpu_ns;
+};
+struct fah_memory_looks fah_memory_series_looks(const struct fah_memory_series *s);
 
 void fah_memory_series_free(struct fah_memory_series *s); /* NULL is fine */
 

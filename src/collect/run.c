@@ -270,6 +270,7 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 	_cleanup_(fah_clocks_freep) struct fah_clocks *clocks = NULL;
 	_cleanup_(fah_memory_series_freep) struct fah_memory_series *memory = NULL;
 	uint64_t start_real = fah_clock_ns(CLOCK_REALTIME);
+	struct fah_memory_looks looks;
 	struct rusage usage;
 	int err = fah_writer_new(r->capture, &w);
 
@@ -299,8 +300,11 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 	r->ending = wait_and_drain(r->pid, opt, start, d, waits, clocks, memory, budget, signals,
 				   &r->wait_status, &usage);
 	r->end.wall_ns = fah_clock_ns(CLOCK_MONOTONIC) - start;
-	if (memory)
+	if (memory) {
 		fah_memory_series_finish(memory, start + r->end.wall_ns);
+		looks = fah_memory_series_looks(memory);
+		fah_about_looks(w, &looks);
+	}
 	take_usage(r, d, &usage);
 	if (clocks)
 		fah_about_clocks(w, fah_clocks_stats(clocks));

@@ -94,7 +94,7 @@ def test_touched_late(program, python, tmp_path):
     at = times(recorded, said(result))
     asked = during(mine(recorded), at["asked"] + 0.05, at["touches"])
     after = during(mine(recorded), at["touched"] + 0.05, at["ends"])
-    assert len(asked) >= 5 and len(after) >= 2
+    assert len(asked) >= 3 and after
     assert max(seen.resident for seen in asked) < 60 * MB
     assert min(seen.resident for seen in after) > 200 * MB
     assert all(seen.high >= seen.resident for seen in after if seen.high is not None)
@@ -215,7 +215,7 @@ def test_machine(program, system_python, tmp_path):
     """What the machine's own files say."""
     _result, recorded = record(system_python, tmp_path, "time.sleep(0.3)\n")
     points = [seen for seen in recorded.seen if not seen.process]
-    assert len(points) >= 5
+    assert len(points) >= 3
     info = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
     total = int(info["MemTotal"].split()[0]) * 1024
     assert all(seen.total == total for seen in points)
