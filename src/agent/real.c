@@ -19,12 +19,16 @@ static struct {
 	const char *name;
 	void *_Atomic address;
 } reals[] = {
-	{"execvpe", NULL},	   {"posix_spawn", NULL},   {"posix_spawnp", NULL},
-	{"system", NULL},	   {"sigaction", NULL},	    {"signal", NULL},
-	{"pthread_create", NULL},  {"__sysv_signal", NULL}, {"siginterrupt", NULL},
-	{"pthread_sigmask", NULL}, {"sigprocmask", NULL},   {"sigwait", NULL},
-	{"sigwaitinfo", NULL},	   {"sigtimedwait", NULL},  {"raise", NULL},
-	{"pthread_kill", NULL},	   {"prctl", NULL},	    {"dlclose", NULL},
+	{"execvpe", NULL},	  {"posix_spawn", NULL},
+	{"posix_spawnp", NULL},	  {"system", NULL},
+	{"sigaction", NULL},	  {"signal", NULL},
+	{"pthread_create", NULL}, {"__sysv_signal", NULL},
+	{"siginterrupt", NULL},	  {"pthread_sigmask", NULL},
+	{"sigprocmask", NULL},	  {"sigwait", NULL},
+	{"sigwaitinfo", NULL},	  {"sigtimedwait", NULL},
+	{"raise", NULL},	  {"pthread_kill", NULL},
+	{"prctl", NULL},	  {"dlclose", NULL},
+	{"open", NULL},		  {"open64", NULL},
 };
 
 struct wanted {
@@ -110,10 +114,12 @@ static uint32_t find_symbol(const struct tables *t, const char *name)
 static void *address_of(const struct dl_phdr_info *info, const struct tables *t, const char *name)
 {
 	uint32_t i = find_symbol(t, name);
+	uintptr_t at = i && t->symbols[i].st_value ? info->dlpi_addr + t->symbols[i].st_value : 0;
 
-	return i && t->symbols[i].st_value
-		       ? (void *)(uintptr_t)(info->dlpi_addr + t->symbols[i].st_value)
-		       : NULL;
+	/* memmove and the like, by the CPU: what stands there says which one it is */
+	if (at && ELF64_ST_TYPE(t->symbols[i].st_info) == STT_GNU_IFUNC)
+		return ((void *(*)(void))at)();
+	return (void *)at;
 }
 
 static const char *base_name(const char *path)
