@@ -3,11 +3,12 @@
 
 usage: run.py [--only PACKAGE]... [--python PATH]... BINARY FOLDER
 
-Each suite runs twice plain, once profiled at the default rate and once at 5 kHz. Every test has to
+Each suite runs twice plain, once profiled at the default rate and once at 5 kHz; some also with their memory
+recorded. Every test has to
 end as it does without us, and so has pytest. A test whose outcome differs between plain runs is no
 measure of us: it is named and left out; what differs only with us is run plain RETRIES times more
 before we believe it. FOLDER keeps the venvs, the packages' tests and the logs; FOLDER/results.xml has
-one case for each package, Python and rate. Packages come from pip, by name, as requirements.txt pins them.
+one case for each package, Python and way. Packages come from pip, by name, as requirements.txt pins them.
 """
 
 import argparse
@@ -26,10 +27,15 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 REQUIREMENTS = os.path.join(HERE, "requirements.txt")
 WHEELS_FOR = ((3, 10), (3, 13))  # of the Pythons that all the pinned versions have wheels for
+WITHOUT_WHEELS = "forbiddenfruit"  # pure Python, that blockbuster wants
 AT_A_TIME = 2
 RETRIES = 3
 TIMEOUT = 600  # most take 5 to 25 s of CPU time; a hang is a failure
-RATES = {"default": None, "5khz": "5000"}
+# How we run: the rate of the clock of tests, and further words of `profile`.
+WAYS = {"default": (None, []), "5khz": ("5000", []), "memory": (None, ["--memory"])}
+# With --memory: C stacks that move, extensions that allocate, a BLAS library, forks, the most Python objects. The
+# others would take the stage's time again by half, and are not different to an allocator.
+WITH_MEMORY = ("click", "greenlet", "more-itertools", "msgpack", "numpy", "psutil")
 # The clock of 5 kHz is for tests only: it counts real time, so it interrupts threads that are blocked, and a
 # blocking write to a pipe that a signal cuts short loses what programs without buffers don't write again.
 # The clock of the product counts a thread's own CPU time and never does that.
@@ -93,8 +99,8 @@ def make_venv(python, folder):
             if file.read() == wanted:
                 return inside
     call([python, "-m", "venv", "--clear", folder], folder + ".log")
-    call([inside, "-m", "pip", "install", "--disable-pip-version-check", "--only-binary", ":all:", "-r",
-          REQUIREMENTS], folder + ".log")
+    call([inside, "-m", "pip", "install", "--disable-pip-version-check", "--only-binary", ":all:",
+          "--no-binary", WITHOUT_WHEELS, "-r", REQUIREMENTS], folder + ".log")
     with open(stamp, "w", encoding="utf-8") as file:
         file.write(wanted)
     return inside
@@ -129,7 +135,7 @@ def fetch_tests(package, python, folder):
 class Run:
     """One run of one suite: pytest's status, the outcome of each test, and what was wrong."""
 
-    def __init__(self, work, tests, args, python, binary=None, hz=None):
+    def __init__(self, work, tests, args, python, binary=None, hz=None, further=()):
         shutil.rmtree(work, ignore_errors=True)
         home = os.path.join(work, "here")
         if tests:
@@ -147,7 +153,7 @@ class Run:
                  "--basetemp=" + os.path.join(work, "tmp")] + args
         out = os.path.join(work, "profile")
         if binary:
-            command = [binary, "profile", "-q", "-o", out, "--python", python, "--module", "pytest", "--"] + words
+            command = [binary, "profile", "-q", *further, "-o", out, "--python", python, "--module", "pytest", "--"] + words
             if hz:
                 env["FIXINGAHOLE_TEST_HZ"] = hz
         else:
@@ -166,7 +172,7 @@ class Run:
         self.seconds = time.monotonic() - begun
         self.outcomes = outcomes_of(junit)
         if binary and not self.problem:
-            self.problem = unsampled(binary, out)
+            self.problem = unsampled(binary, out, "--memory" in further)
 
 
 def outcomes_of(junit):
@@ -182,13 +188,15 @@ def outcomes_of(junit):
     return {name: tuple(sorted(kinds)) for name, kinds in outcomes.items()}
 
 
-def unsampled(binary, folder):
+def unsampled(binary, folder, memory):
     """None, or why the run was no test of us: without a recording equal results say nothing."""
     for path, _, names in os.walk(folder):
         if "profile.fah" in names:
-            done = subprocess.run([binary, "inspect", os.path.join(path, "profile.fah")], stdin=subprocess.DEVNULL,
+            done = subprocess.run([binary, "summarize", os.path.join(path, "profile.fah")], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
-            return None if done.returncode == 0 else "the recording does not open: " + done.stdout[-500:]
+            if done.returncode:
+                return "the recording does not open: " + done.stdout[-500:]
+            return "no memory was recorded" if memory and "\nHeap: at most " not in done.stdout else None
     return "no recording"
 
 
@@ -220,11 +228,13 @@ def suite(package, python, label, binary, folder):
     if not ill and (first.status not in (0, 1) or not first.outcomes):  # else pytest did not get to the tests
         ill = "pytest's status is %d" % first.status
     flaky = differences(*plain)
-    for rate, hz in RATES.items():
-        if ill:
-            cases.append((rate, first.seconds, ["without us: %s, see %s" % (ill, first.log)]))
+    for way, (hz, further) in WAYS.items():
+        if "--memory" in further and package not in WITH_MEMORY:
             continue
-        ours = run(rate, binary, hz)
+        if ill:
+            cases.append((way, first.seconds, ["without us: %s, see %s" % (ill, first.log)]))
+            continue
+        ours = run(way, binary, hz, further)
         different = differences(first, ours) - flaky
         if hz:
             disturbed = {name for name in different if NOT_AT_5KHZ.search(name)}
@@ -245,8 +255,8 @@ def suite(package, python, label, binary, folder):
             wrong.insert(0, "status %d, plain %d" % (ours.status, first.status))
         if wrong:
             wrong.append("see %s and %s" % (ours.log, first.log))
-        cases.append((rate, ours.seconds, wrong))
-        said.append("    %s %s: %s, %.0f s" % (package, rate, "%d differ" % len(different) if wrong else "the same",
+        cases.append((way, ours.seconds, wrong))
+        said.append("    %s %s: %s, %.0f s" % (package, way, "%d differ" % len(different) if wrong else "the same",
                                               ours.seconds))
     said += ["    flaky without us: " + name for name in sorted(flaky)[:20]]
     return cases, said
@@ -275,13 +285,13 @@ def main():
         for done in concurrent.futures.as_completed(running):
             label, package = running[done]
             cases, said = done.result()
-            for rate, seconds, wrong in cases:
-                case = xml.SubElement(root, "testcase", classname=label, name="%s %s" % (package, rate),
+            for way, seconds, wrong in cases:
+                case = xml.SubElement(root, "testcase", classname=label, name="%s %s" % (package, way),
                                       time="%.1f" % seconds)
                 if wrong:
                     failed += 1
                     xml.SubElement(case, "failure", message=wrong[0]).text = "\n".join(wrong)
-                    said += ["    FAILED %s %s %s" % (label, package, rate)] + ["        " + line for line in wrong[:30]]
+                    said += ["    FAILED %s %s %s" % (label, package, way)] + ["        " + line for line in wrong[:30]]
             print("\n".join("    " + line for line in said), flush=True)
     xml.ElementTree(root).write(os.path.join(args.folder, "results.xml"))
     return 1 if failed or not pythons else 0
