@@ -114,6 +114,13 @@ enum fah_record_type {
 	/* thread, time ns, node, bytes, mean bytes between copies that are recorded: a copy by
 	 * memcpy or its like, one of those that are picked as blocks are */
 	FAH_REC_COPY = 24,
+	/* thread, time ns, ns from the batch's begin to that, 1: the program had ended then (and
+	 * what follows is the interpreter's own), number of the next block (from 1, in its
+	 * process), bytes that the process held at the begin, the most it had held up to the end;
+	 * count, that many nodes: the batch's sites; then events (core/segment.h enum
+	 * fah_blocks_event) until the payload ends: every block that the thread asked for or gave
+	 * back */
+	FAH_REC_BLOCKS = 25,
 };
 
 /* The flags that most samples have none but these of, beside the node. */
