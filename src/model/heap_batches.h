@@ -96,8 +96,10 @@ static inline bool fah_heap_life_is_temporary(const struct fah_heap_records *h,
 		return true;
 	born = &b->pieces[life->born - 1];
 	died = &b->pieces[life->died - 1];
+	/* what its process asked for from its birth on has the block itself in it */
 	return died->time_ns - born->time_ns <= (h->to_ns - h->from_ns) / 10 &&
-	       died->asked - born->asked <= (double)s->bytes + h->processes[s->process].asked / 100;
+	       died->asked - born->asked <=
+		       2.0 * (double)s->bytes + h->processes[s->process].asked / 100;
 }
 
 #endif

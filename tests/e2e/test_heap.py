@@ -216,6 +216,19 @@ def test_forks(program, python, tmp_path):
     assert [line for line, n in child.asked().items() if n > 5e6] == [8]
 
 
+def test_every_block_of_forks(program, python, tmp_path):
+    """The same with all of them: what is the parent's is none of the child's blocks, to the byte."""
+    _, it = recorded(python, [script(tmp_path, FORKS)], tmp_path, ["--exact"])
+    child = Memory(it, 2)
+    mine = [a for a in child.allocs if places(it, a.node)[:1] == [["script.py", 8]]]
+    assert [a.bytes for a in mine].count(200036) == 100
+    parents = {a.block for a in Memory(it).allocs if a.bytes == 100036}
+    assert len(parents) == 300
+    assert not [f for f in it.frees if f.process == 1 and f.block in parents]
+    assert not [a for a in child.allocs if a.bytes == 100036]
+    assert child.states[-1].lost == 0
+
+
 COPIES = """
 def large():
     data = bytes(20000003)
@@ -378,10 +391,11 @@ def test_no_precision(program, system_python, value, tmp_path):
 VICTIMS = ["reenter", "throw", "generators", "recursion", "threads", "gcstorm", "signals", "forks", "execs"]
 
 
+@pytest.mark.parametrize("how", [["-p", "10"], ["--exact"]], ids=["some", "every"])
 @pytest.mark.parametrize("victim", VICTIMS)
-def test_victims(program, python, victim, tmp_path):
-    """Those that attack a sampler, while every 10 kB one block is recorded."""
+def test_victims(program, python, victim, how, tmp_path):
+    """Those that attack a sampler, while every 10 kB one block is recorded; or each."""
     args = [str(TARGETS / (victim + ".py")), "10" if FULL else "0.5"]
     expected = plain(python, args, tmp_path, timeout=120)
-    result = profile(python, args, tmp_path, MEMORY + ["-p", "10"], hz=1000, timeout=180)
+    result = profile(python, args, tmp_path, MEMORY + how, hz=1000, timeout=180)
     assert (result.status, result.out, result.err) == (expected.status, expected.out, expected.err)

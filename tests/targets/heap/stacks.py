@@ -14,14 +14,18 @@ expected = {}
 kept = []
 
 
-def note():
-    """The caller's stack is the next size's."""
-    size = next(sizes)
-    frame, lines = sys._getframe(1), []
+def stack(frame):
+    lines = []
     while frame:
         lines.append([frame.f_code.co_filename.rsplit("/", 1)[-1], frame.f_lineno])
         frame = frame.f_back
-    expected[size] = lines
+    return lines
+
+
+def note():
+    """The caller's stack is the next size's."""
+    size = next(sizes)
+    expected[size] = stack(sys._getframe(1))
     return size
 
 
@@ -35,6 +39,22 @@ def other_caller_line():
         leaf()
         leaf()
         leaf(); leaf()
+
+
+def plain(size):
+    return bytes(size)
+
+
+def nothing_in_between():
+    # only the caller's line tells these apart: not a block more is asked for meanwhile
+    one, two, three = next(sizes), next(sizes), next(sizes)
+    here, inside = stack(sys._getframe()), plain.__code__.co_firstlineno + 1
+    for i, size in enumerate((one, two, three)):
+        expected[size] = [["stacks.py", inside], ["stacks.py", here[0][1] + 3 + i]] + here[1:]
+    a = plain(one)
+    b = plain(two)
+    c = plain(three)
+    kept.extend([a, b, c])
 
 
 def recursion(n):
@@ -143,6 +163,7 @@ class Outer:
 
 def everything():
     other_caller_line()
+    nothing_in_between()
     recursion(30)
     generators()
     coroutines()
