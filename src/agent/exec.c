@@ -5,9 +5,10 @@
  * the stack and to what is the calling thread's own. What the program asked for is passed on
  * unchanged but for the two variables, and those only where the new program takes them (program.c).
  */
-#include "agent/count.h"
-#include "agent/lines.h"
 #include "agent/apart.h"
+#include "agent/count.h"
+#include "agent/heap.h"
+#include "agent/lines.h"
 #include "core/sys.h"
 
 #include <errno.h>
@@ -199,6 +200,7 @@ static int exec_at(int dirfd, const char *path, char *const argv[], char *const 
 
 	fah_count_end();
 	fah_lines_end();
+	fah_heap_flush();
 	for (;;) {
 		if (dirfd == AT_FDCWD && !flags)
 			err = FAH_SYS3(SYS_execve, path, argv, child);
@@ -241,6 +243,7 @@ FAH_AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const e
 	ignored = fah_signal_ignore_for_child();
 	fah_count_end();
 	fah_lines_end();
+	fah_heap_flush();
 	ret = real(file, argv, child);
 	if (errno == E2BIG && child != env)
 		ret = real(file, argv, env);

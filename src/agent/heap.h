@@ -74,6 +74,7 @@ static inline void fah_heap_give_small(uint16_t *entry)
 struct fah_heap_moved {
 	uint64_t bytes; /* 0, and not known: it was not counted */
 	bool known, recorded;
+	uint32_t number; /* with --exact: as in the shadow */
 };
 struct fah_heap_moved fah_heap_move(void *block);
 /* block NULL: it is gone */
@@ -102,6 +103,10 @@ void fah_heap_tick(struct fah_thread_state *t); /* in a handler, after its sampl
 void fah_heap_thread_end(void);
 void fah_heap_forked(void); /* in a fork's child */
 void fah_heap_end(void);    /* what is counted; not in a handler */
+/* What the calling thread has not written yet: it may go on as another program. */
+void fah_heap_flush(void);
+/* What other threads have not written yet; nobody else writes any more. */
+void fah_heap_end_all(void);
 /* No system call of ours may come for a while, or ever; and again they may. */
 void fah_heap_pause(void);
 void fah_heap_resume(void);

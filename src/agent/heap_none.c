@@ -30,6 +30,14 @@ void fah_heap_end(void)
 {
 }
 
+void fah_heap_flush(void)
+{
+}
+
+void fah_heap_end_all(void)
+{
+}
+
 void fah_heap_pause(void)
 {
 }

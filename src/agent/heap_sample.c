@@ -10,6 +10,8 @@
  * together, so sums, and the most so far, are right to FAH_HEAP_BATCH bytes a thread.
  */
 #include "agent/heap.h"
+#include "agent/heap_every.h"
+#include "agent/heap_sites.h"
 #include "agent/stack.h"
 #include "core/varint.h"
 
@@ -24,6 +26,7 @@ FAH_HEAP_TLS struct fah_heap_thread fah_heap_thread;
 _Atomic bool fah_heap_on;
 
 static uint64_t interval; /* 0: every block is recorded */
+static bool every;	  /* and asked for: heap_every.c does it */
 static _Atomic bool recording;
 static _Atomic int64_t sums[2]; /* held: Python's, others' */
 static _Atomic int64_t most;
@@ -138,6 +141,25 @@ static void strip_own(struct fah_thread_state *t)
 		t->pcs[0]--; /* behind a call: inside of it, as the innermost one is looked up */
 }
 
+void fah_heap_lost(uint64_t n)
+{
+	atomic_fetch_add(&n_lost, n);
+}
+
+/* In handlers too: what the thread has not joined yet stays where it is. */
+void fah_heap_sums(uint64_t *ret_held, uint64_t *ret_most)
+{
+	int64_t now = held_now(NULL) + fah_heap_thread.delta[0] + fah_heap_thread.delta[1];
+
+	*ret_held = now > 0 ? (uint64_t)now : 0;
+	*ret_most = (uint64_t)most_with(now);
+}
+
+bool fah_heap_is_ending(void)
+{
+	return is_finalizing && is_finalizing();
+}
+
 struct picked {
 	struct fah_thread_state *t;
 	void *block;
@@ -208,9 +230,7 @@ static void write_alloc(void *arg)
 	a->written = true;
 }
 
-/* Between these two no signal comes, and what we do is none of the program's allocations. NULL:
- * nothing can be written now. */
-static struct fah_thread_state *write_begin(uint64_t *ret_mask)
+struct fah_thread_state *fah_heap_write_begin(uint64_t *ret_mask)
 {
 	uint64_t all = UINT64_MAX;
 	struct fah_thread_state *t;
@@ -227,7 +247,7 @@ static struct fah_thread_state *write_begin(uint64_t *ret_mask)
 	return NULL;
 }
 
-static void write_end(struct fah_thread_state *t, const uint64_t *mask)
+void fah_heap_write_end(struct fah_thread_state *t, const uint64_t *mask)
 {
 	fah_thread_write_end(t);
 	FAH_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, 8);
@@ -238,15 +258,53 @@ static __attribute__((noinline)) bool written(struct picked *a, void (*write)(vo
 {
 	uint64_t mask;
 
-	a->t = write_begin(&mask);
+	a->t = fah_heap_write_begin(&mask);
 	if (a->t) {
 		registers_here(&a->t->here);
 		fah_arch_call_on(a->t->stack + sizeof(a->t->stack), write, a);
-		write_end(a->t, &mask);
+		fah_heap_write_end(a->t, &mask);
 	}
 	if (!a->written)
 		atomic_fetch_add(&n_lost, 1);
 	return a->written;
+}
+
+struct walk {
+	struct fah_thread_state *t;
+	void (*fn)(struct fah_thread_state *, void *);
+	void *arg;
+};
+
+/* On the thread's own stack of ours, all signals blocked. */
+static void walk(void *arg)
+{
+	struct walk *w = arg;
+	struct fah_thread_state *t = w->t;
+	uint64_t regs[FAH_STACK_REGISTERS];
+	struct fah_py_who who = fah_stack_who(t, &t->here, regs);
+
+	fah_ahead_begin(&t->ahead);
+	t->walk.n_frames = 0;
+	if (fah_py_running(&t->ahead.mem, &fah_agent.layout, fah_agent.runtime, &who, &t->tstate) ==
+		    0 &&
+	    t->tstate)
+		fah_py_walk_thread(&t->walk, &t->ahead.mem, &fah_agent.layout, t->tstate);
+	w->fn(t, w->arg);
+}
+
+__attribute__((noinline)) bool fah_heap_walk(void (*fn)(struct fah_thread_state *, void *),
+					     void *arg)
+{
+	uint64_t mask;
+	struct walk w = {.fn = fn, .arg = arg};
+
+	w.t = fah_heap_write_begin(&mask);
+	if (!w.t)
+		return false;
+	registers_here(&w.t->here);
+	fah_arch_call_on(w.t->stack + sizeof(w.t->stack), walk, &w);
+	fah_heap_write_end(w.t, &mask);
+	return true;
 }
 
 static void record(void *block, uint64_t bytes, uint32_t kind, uint16_t *entry)
@@ -300,9 +358,9 @@ static __attribute__((noinline)) void picked(struct fah_heap_thread *h, void *bl
 		h->left = 0;
 		return;
 	}
-	if (!interval) {
+	if (every) {
 		h->left = -1;
-		record(block, bytes, kind, entry);
+		fah_every_take(block, bytes, kind, entry);
 		return;
 	}
 	if (!h->begun) {
@@ -354,7 +412,7 @@ static __attribute__((noinline)) void write_free(const void *block)
 
 	if (!number)
 		return; /* recorded before a fork, or never */
-	t = write_begin(&mask);
+	t = fah_heap_write_begin(&mask);
 	p = t ? fah_record_begin(t, NUMBERS_MAX) : NULL;
 	if (p) {
 		p = fah_record_put_time(t, p);
@@ -366,7 +424,7 @@ static __attribute__((noinline)) void write_free(const void *block)
 		atomic_fetch_add(&n_lost, 1);
 	}
 	if (t)
-		write_end(t, &mask);
+		fah_heap_write_end(t, &mask);
 }
 
 struct fah_heap_moved fah_heap_move(void *block)
@@ -374,6 +432,14 @@ struct fah_heap_moved fah_heap_move(void *block)
 	uint16_t *entry = (uintptr_t)block % FAH_SHADOW_GRANULE ? NULL : fah_shadow_find(block);
 	struct fah_heap_moved was = {.known = entry && *entry};
 
+	if (every && entry) {
+		uint32_t *number = fah_shadow_number(entry, block);
+
+		was.number = *number;
+		*number = 0;
+		if (__builtin_expect(!was.known && was.number, 0)) /* code of before us */
+			atomic_fetch_add(&fah_sites_epoch, 1);
+	}
 	if (!was.known)
 		return was;
 	was.bytes = fah_shadow_bytes(entry);
@@ -387,8 +453,12 @@ static void gone(struct fah_heap_moved was, void *block, uint32_t kind)
 	if (!was.known)
 		return;
 	add(&fah_heap_thread, kind, -(int64_t)was.bytes);
-	if (__builtin_expect(was.recorded, 0))
+	if (every) {
+		if (atomic_load_explicit(&recording, memory_order_relaxed))
+			fah_every_give(was.number, was.bytes);
+	} else if (__builtin_expect(was.recorded, 0)) {
 		write_free(block);
+	}
 }
 
 void fah_heap_give(void *block, uint32_t kind)
@@ -413,6 +483,8 @@ void fah_heap_not_moved(struct fah_heap_moved was, void *block)
 	fah_shadow_set(entry, was.bytes);
 	if (was.recorded)
 		*entry |= FAH_SHADOW_RECORDED;
+	if (every)
+		*fah_shadow_number(entry, block) = was.number;
 }
 
 void fah_heap_mapped(void *at, uint64_t bytes)
@@ -428,7 +500,9 @@ void fah_heap_mapped(void *at, uint64_t bytes)
 void fah_heap_unmapped(uint64_t bytes, void *gone)
 {
 	add(&fah_heap_thread, FAH_MEMORY_MAPPED, -(int64_t)bytes);
-	if (gone)
+	if (every && atomic_load_explicit(&recording, memory_order_relaxed))
+		fah_every_unmapped(bytes, gone);
+	else if (gone)
 		write_free(gone);
 }
 
@@ -461,6 +535,8 @@ void fah_heap_tick(struct fah_thread_state *t)
 
 	if (!atomic_load_explicit(&recording, memory_order_relaxed))
 		return;
+	if (every)
+		fah_every_tick(t);
 	now = fah_now_mono();
 	last = atomic_load(&told_ns);
 	if (now - last >= TICK_NS && atomic_compare_exchange_strong(&told_ns, &last, now))
@@ -485,6 +561,7 @@ static bool read_settings(void)
 
 void fah_heap_load(void)
 {
+	every = fah_shadow_has_numbers = read_settings() && !interval;
 	atomic_store(&fah_heap_on, true);
 }
 
@@ -501,13 +578,13 @@ static void begin_anew(void)
 static void write_state(void)
 {
 	uint64_t mask;
-	struct fah_thread_state *t = write_begin(&mask);
+	struct fah_thread_state *t = fah_heap_write_begin(&mask);
 
 	if (!t)
 		return;
 	join_sums(&fah_heap_thread);
 	write_heap(t);
-	write_end(t, &mask);
+	fah_heap_write_end(t, &mask);
 }
 
 void fah_heap_start(void)
@@ -516,6 +593,8 @@ void fah_heap_start(void)
 		atomic_store(&fah_heap_on, false);
 		return;
 	}
+	if (every)
+		fah_every_setup();
 	*(void **)&is_finalizing = fah_global("Py_IsFinalizing");
 	if (!is_finalizing) /* up to 3.12 */
 		*(void **)&is_finalizing = fah_global("_Py_IsFinalizing");
@@ -529,6 +608,8 @@ void fah_heap_thread_end(void)
 {
 	join_copied(&fah_heap_thread);
 	join_sums(&fah_heap_thread);
+	if (every && atomic_load(&recording))
+		fah_every_thread_end();
 }
 
 void fah_heap_forked(void)
@@ -537,6 +618,8 @@ void fah_heap_forked(void)
 		return;
 	fah_heap_maps_forked();
 	fah_heap_table_forget();
+	if (every)
+		fah_every_forked();
 	begin_anew(); /* what it has of its parent's is what it began with */
 }
 
@@ -546,10 +629,24 @@ void fah_heap_end(void)
 	paused_on = paused_recording = false;
 }
 
+void fah_heap_flush(void)
+{
+	if (every && atomic_load(&recording))
+		fah_every_flush();
+}
+
+void fah_heap_end_all(void)
+{
+	if (every)
+		fah_every_end_all();
+}
+
 void fah_heap_pause(void)
 {
 	paused_on = atomic_load(&fah_heap_on);
 	paused_recording = atomic_load(&recording);
+	if (paused_recording && every)
+		fah_every_flush();
 	if (paused_recording)
 		write_state();
 	atomic_store(&recording, false);

@@ -20,6 +20,14 @@
 #define FAH_SHADOW_TOP_BITS 11u /* 47 in all: addresses of programs */
 #define FAH_SHADOW_LEAF_SIZE ((1u << FAH_SHADOW_LEAF_BITS) / FAH_SHADOW_GRANULE)
 
+/*
+ * With --exact each leaf goes on with a number of 32 bits for each 16 bytes: which of the blocks
+ * it is that are recorded, from 1; 0: none of them.
+ */
+#define FAH_SHADOW_CODE 0x80000000u /* beside it: a code object that heap_sites.c knows */
+#define FAH_SHADOW_NUMBERS (FAH_SHADOW_LEAF_SIZE + 4) /* entries before the numbers */
+extern bool fah_shadow_has_numbers;		      /* before the first leaf is made */
+
 struct fah_shadow_middle {
 	uint16_t *_Atomic leaves[1u << FAH_SHADOW_MIDDLE_BITS];
 };
@@ -47,6 +55,17 @@ static inline uint16_t *fah_shadow_find(const void *block)
 
 /* The same for any address, made where there is none. NULL: no memory, or not aligned to 16. */
 uint16_t *fah_shadow_make(const void *block);
+
+/* Where the number of the block stands whose entry it is; with --exact. */
+static inline uint32_t *fah_shadow_number(uint16_t *entry, const void *block)
+{
+	uint64_t at = (uint64_t)(uintptr_t)block / FAH_SHADOW_GRANULE & (FAH_SHADOW_LEAF_SIZE - 1);
+
+	return (uint32_t *)(void *)(entry - at + FAH_SHADOW_NUMBERS) + at;
+}
+
+/* In a fork's child: no block of its parent's is one that it has recorded. */
+void fah_shadow_forget_numbers(void);
 
 /* An entry is 0: not counted. */
 static inline void fah_shadow_set(uint16_t *entry, uint64_t bytes)

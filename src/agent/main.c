@@ -84,8 +84,10 @@ void fah_record_end(void)
 	fah_count_end();
 	fah_exact_end();
 	fah_heap_end();
-	if (fah_quiet())
+	if (fah_quiet()) {
+		fah_heap_end_all();
 		fah_thread_end_all();
+	}
 	memset(&ru, 0, sizeof(ru));
 	FAH_SYS2(SYS_getrusage, RUSAGE_SELF, &ru);
 	head->end_mono_ns = fah_now_mono();

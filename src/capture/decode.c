@@ -329,6 +329,30 @@ int fah_decode_free(const struct fah_record *rec, struct fah_rec_free *ret)
 	return done(&c);
 }
 
+int fah_decode_blocks(const struct fah_record *rec, struct fah_rec_blocks *ret)
+{
+	struct fah_cursor c = over(rec);
+	uint64_t n;
+
+	ret->thread = get_u32(&c);
+	ret->time_ns = fah_get_varint(&c);
+	ret->age_ns = fah_get_varint(&c);
+	ret->ending = get_u32(&c);
+	ret->first = fah_get_varint(&c);
+	ret->held = fah_get_varint(&c);
+	ret->most = fah_get_varint(&c);
+	n = fah_get_varint(&c);
+	if (c.bad || n > (uint64_t)(c.end - c.p))
+		return FAH_ERR_DAMAGED;
+	ret->n_sites = (uint32_t)n;
+	ret->sites = c;
+	while (n--)
+		get_u32(&c);
+	ret->sites.end = c.p;
+	ret->events = c;
+	return done(&c);
+}
+
 int fah_decode_heap(const struct fah_record *rec, struct fah_rec_heap *ret)
 {
 	struct fah_cursor c = over(rec);

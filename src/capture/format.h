@@ -114,13 +114,20 @@ enum fah_record_type {
 	/* thread, time ns, node, bytes, mean bytes between copies that are recorded: a copy by
 	 * memcpy or its like, one of those that are picked as blocks are */
 	FAH_REC_COPY = 24,
+	/* thread, time ns, ns from the batch's begin to that, 1: the program had ended then (and
+	 * what follows is the interpreter's own), number of the next block (from 1, in its
+	 * process), bytes that the process held at the begin, the most it had held up to the end;
+	 * count, that many nodes: the batch's sites; then events (core/segment.h enum
+	 * fah_blocks_event) until the payload ends: every block that the thread asked for or gave
+	 * back */
+	FAH_REC_BLOCKS = 25,
 	/* process (0: the machine), time ns, then figures of that time, each plus 1, 0: not known.
 	 * Of a process: resident set, swapped out, the most that was resident so far. Of the
 	 * machine: its memory, what the kernel could still give (MemAvailable), and of the control
 	 * group whose limit is nearest: used, of that files not used lately, the limit (2^62 or
 	 * more: none); processes of the program's own group that were ever killed for want of
 	 * memory. Seen from outside */
-	FAH_REC_MEMORY = 30,
+	FAH_REC_MEMORY = 26,
 };
 
 /* The flags that most samples have none but these of, beside the node. */

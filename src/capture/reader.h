@@ -167,6 +167,17 @@ struct fah_rec_free {
 	uint32_t ending; /* 1: by the interpreter's own end */
 	uint64_t time_ns, block, held, most;
 };
+/* Every block that a thread asked for or gave back in some time. */
+struct fah_rec_blocks {
+	uint32_t thread;
+	uint32_t ending;	  /* 1: when it was written, the program had ended */
+	uint64_t time_ns, age_ns; /* its end; from its begin to that */
+	uint64_t first;		  /* number of its first block */
+	uint64_t held, most;	  /* by the process: at the begin; up to the end */
+	uint32_t n_sites;
+	struct fah_cursor sites;  /* nodes; all can be read */
+	struct fah_cursor events; /* for fah_blocks_next */
+};
 /* All memory of a process, counted block by block. */
 struct fah_rec_heap {
 	uint32_t process;
@@ -219,6 +230,7 @@ int fah_lines_next(struct fah_rec_lines *lines, struct fah_rec_line *ret);
 int fah_decode_lines_state(const struct fah_record *rec, struct fah_rec_lines_state *ret);
 int fah_decode_alloc(const struct fah_record *rec, struct fah_rec_alloc *ret);
 int fah_decode_free(const struct fah_record *rec, struct fah_rec_free *ret);
+int fah_decode_blocks(const struct fah_record *rec, struct fah_rec_blocks *ret);
 int fah_decode_heap(const struct fah_record *rec, struct fah_rec_heap *ret);
 int fah_decode_copy(const struct fah_record *rec, struct fah_rec_copy *ret);
 int fah_decode_memory(const struct fah_record *rec, struct fah_rec_memory *ret);

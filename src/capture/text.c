@@ -4,6 +4,7 @@
  */
 #include "capture/text.h"
 
+#include "capture/blocks.h"
 #include "capture/words.h"
 #include "core/err.h"
 #include "core/segment.h"
@@ -369,6 +370,42 @@ static int print_free(struct fah_text *t, const struct fah_record *rec, struct f
 	return err;
 }
 
+static int print_blocks(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
+{
+	struct fah_rec_blocks b;
+	struct fah_blocks_reader r;
+	struct fah_blocks_item item;
+	int err = fah_decode_blocks(rec, &b);
+
+	if (err < 0)
+		return err;
+	fah_strbuf_addf(out,
+			" thread=%u time=%" PRIu64 " age=%" PRIu64 " ending=%u first=%" PRIu64
+			" held=%" PRIu64 " most=%" PRIu64 " sites=",
+			b.thread, b.time_ns, b.age_ns, b.ending, b.first, b.held, b.most);
+	for (uint32_t i = 0; i < b.n_sites; i++)
+		fah_strbuf_addf(out, "%s%u", i ? "," : "", (uint32_t)fah_get_varint(&b.sites));
+	fah_blocks_begin(&r, &b);
+	while ((err = fah_blocks_next(&r, &item)) > 0) {
+		switch (item.what) {
+		case FAH_BLOCKS_CAME:
+			fah_strbuf_addf(out, " +%" PRIu64 ":%s/%u/%" PRIu64, item.number,
+					fah_memory_words(item.kind), item.site, item.bytes);
+			break;
+		case FAH_BLOCKS_WENT:
+			fah_strbuf_addf(out, " -%" PRIu64, item.number);
+			break;
+		case FAH_BLOCKS_CHANGED:
+			fah_strbuf_addf(out, " held%+" PRId64, (int64_t)item.bytes);
+			break;
+		case FAH_BLOCKS_PASSED:
+			fah_strbuf_addf(out, " ns+%" PRIu64, item.bytes);
+			break;
+		}
+	}
+	return err;
+}
+
 static int print_heap(struct fah_text *t, const struct fah_record *rec, struct fah_strbuf *out)
 {
 	struct fah_rec_heap h;
@@ -472,6 +509,7 @@ static const struct record_type {
 	{FAH_REC_FREE, "FREE", print_free},
 	{FAH_REC_HEAP, "HEAP", print_heap},
 	{FAH_REC_COPY, "COPY", print_copy},
+	{FAH_REC_BLOCKS, "BLOCKS", print_blocks},
 	{FAH_REC_MEMORY, "MEMORY", print_memory},
 };
 

@@ -660,6 +660,27 @@ void fah_writer_free_block(struct fah_writer *w, const struct fah_rec_free *f)
 	send(w, FAH_REC_FREE, &sb);
 }
 
+void fah_writer_blocks(struct fah_writer *w, const struct fah_rec_blocks *b, const uint32_t *nodes)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (!b->thread || b->thread > w->n_threads)
+		return;
+	send_nodes(w);
+	put_number(&sb, b->thread);
+	put_number(&sb, b->time_ns);
+	put_number(&sb, b->age_ns);
+	put_number(&sb, b->ending);
+	put_number(&sb, b->first);
+	put_number(&sb, b->held);
+	put_number(&sb, b->most);
+	put_number(&sb, b->n_sites);
+	for (uint32_t i = 0; i < b->n_sites; i++)
+		put_number(&sb, nodes[i] <= w->n_nodes ? nodes[i] : 0);
+	fah_strbuf_add(&sb, b->events.p, (size_t)(b->events.end - b->events.p));
+	send(w, FAH_REC_BLOCKS, &sb);
+}
+
 void fah_writer_heap(struct fah_writer *w, const struct fah_rec_heap *h)
 {
 	struct fah_strbuf sb = FAH_STRBUF_INIT;

@@ -122,6 +122,8 @@ struct fah_rec_alloc;
 void fah_writer_alloc(struct fah_writer *w, const struct fah_rec_alloc *a);
 struct fah_rec_free;
 void fah_writer_free_block(struct fah_writer *w, const struct fah_rec_free *f);
+struct fah_rec_blocks;
+void fah_writer_blocks(struct fah_writer *w, const struct fah_rec_blocks *b, const uint32_t *nodes);
 struct fah_rec_heap;
 void fah_writer_heap(struct fah_writer *w, const struct fah_rec_heap *h);
 struct fah_rec_copy;

@@ -35,6 +35,11 @@ uint64_t fah_heap_interval(const struct fah_heap_options *o, const char *command
 				command, o->precise ? "precision" : "exact");
 		return 0;
 	}
+	if (o->exact && o->precise)
+		fprintf(stderr,
+			"fixingahole: %s: --exact records every block; beside it --precision does "
+			"nothing\n",
+			command);
 	if (o->exact)
 		return 0;
 	if (!o->precise)

@@ -31,7 +31,7 @@ struct fah_heap_options {
 /* 0, or an exit status after saying why not. */
 int fah_heap_take_precision(struct fah_heap_options *o, const char *command, const char *value);
 /* Mean bytes from one recorded block to the next; 0: every one is. Where memory was not asked for,
- * but how it is to be recorded, that is said. */
+ * but how it is to be recorded, or in two ways, that is said. */
 uint64_t fah_heap_interval(const struct fah_heap_options *o, const char *command);
 
 #endif

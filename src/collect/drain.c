@@ -299,6 +299,7 @@ static void take_thread(struct fah_drain *d, struct fah_collected *p, struct fah
 	ctx->tid = tid;
 	ctx->start_ns = start;
 	ctx->stack.n_frames = ctx->stack.n_pcs = 0;
+	ctx->n_nodes = 0;
 	const struct fah_thread_seen seen = {
 		.w = d->w,
 		.process = p->id,
@@ -413,6 +414,7 @@ static void give_back(struct fah_chunk_ctx *ctx, struct fah_chunk *c)
 	if (atomic_load_explicit(&c->state, memory_order_acquire) != FAH_CHUNK_FULL ||
 	    ctx->taken != used(c))
 		return;
+	free(ctx->nodes);
 	memset(ctx, 0, sizeof(*ctx));
 	atomic_store(&c->used, 0); /* first: a kill in between must not have it taken twice */
 	atomic_store(&c->drained, 0);

@@ -79,6 +79,8 @@ static void unmap_segment(struct fah_segment_map *m)
 {
 	munmap(m->base, FAH_SEGMENT_SIZE);
 	free(m->path);
+	for (uint32_t i = 0; i < FAH_CHUNKS; i++)
+		free(m->ctx[i].nodes);
 	free(m->ctx);
 }
 

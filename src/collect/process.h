@@ -22,6 +22,9 @@ struct fah_chunk_ctx {
 	uint32_t tid;
 	uint64_t start_ns, time_ns; /* of the thread; of the last record */
 	struct fah_stack_ctx stack; /* of the last sample */
+	/* the capture's nodes, by the numbers that its thread has given them in it, from 1 */
+	uint32_t *nodes;
+	size_t n_nodes, cap_nodes;
 };
 
 struct fah_segment_map {

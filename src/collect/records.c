@@ -3,6 +3,7 @@
 
 #include "capture/reader.h"
 #include "capture/writer.h"
+#include "base/room.h"
 #include "core/varint.h"
 
 static uint64_t since_start(const struct fah_taking *t)
@@ -169,6 +170,59 @@ static void take_free(const struct fah_taking *t, struct fah_cursor *cur)
 		fah_writer_free_block(t->w, &f);
 }
 
+/* A node of the thread's own numbers; 0: none, or it cannot be told. */
+static uint32_t node_at(const struct fah_chunk_ctx *ctx, uint64_t local)
+{
+	return local && local <= ctx->n_nodes ? ctx->nodes[local - 1] : 0;
+}
+
+static bool take_node(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_chunk_ctx *ctx = t->ctx;
+	uint64_t distance = fah_get_varint(cur);
+	uint32_t code = (uint32_t)fah_get_varint(cur), instr = (uint32_t)fah_get_varint(cur);
+	uint32_t parent = distance && distance <= ctx->n_nodes
+				  ? node_at(ctx, ctx->n_nodes + 1 - distance)
+				  : 0,
+		 function, line;
+
+	if (cur->bad || ctx->n_nodes > FAH_CHUNK_SIZE ||
+	    !fah_room(&ctx->nodes, ctx->n_nodes, &ctx->cap_nodes, sizeof(*ctx->nodes)))
+		return false;
+	ctx->nodes[ctx->n_nodes++] =
+		fah_codes_resolve(&t->p->codes, t->w, code, instr, &function, &line)
+			? fah_writer_node(t->w, parent, function, line)
+			: parent;
+	return true;
+}
+
+static void take_blocks(const struct fah_taking *t, struct fah_cursor *cur)
+{
+	struct fah_rec_blocks b = {.thread = t->ctx->thread};
+	uint32_t sites[FAH_CHUNK_SIZE / 16];
+	uint64_t n;
+
+	t->ctx->time_ns += fah_get_varint(cur);
+	b.time_ns = since_start(t);
+	b.age_ns = fah_get_varint(cur);
+	b.ending = (uint32_t)fah_get_varint(cur);
+	b.first = fah_get_varint(cur);
+	b.held = fah_get_varint(cur);
+	b.most = fah_get_varint(cur);
+	for (n = fah_get_varint(cur); n && !cur->bad; n--)
+		if (!take_node(t, cur))
+			return;
+	n = fah_get_varint(cur);
+	if (cur->bad || n > sizeof(sites) / sizeof(sites[0]))
+		return;
+	b.n_sites = (uint32_t)n;
+	for (uint32_t i = 0; i < n; i++)
+		sites[i] = node_at(t->ctx, fah_get_varint(cur));
+	b.events = *cur; /* as they stand in the capture */
+	if (!cur->bad && t->write)
+		fah_writer_blocks(t->w, &b, sites);
+}
+
 static void take_copy(const struct fah_taking *t, struct fah_cursor *cur)
 {
 	struct fah_rec_copy c = {.thread = t->ctx->thread};
@@ -219,6 +273,7 @@ static const struct {
 	{FAH_SEG_FREE, take_free},
 	{FAH_SEG_HEAP, take_heap},
 	{FAH_SEG_COPY, take_copy},
+	{FAH_SEG_BLOCKS, take_blocks},
 };
 
 bool fah_records_take(const struct fah_taking *t, int type, struct fah_cursor *cur)

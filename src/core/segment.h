@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define FAH_SEGMENT_MAGIC 0x31474553484146ull /* "FAHSEG1\0" */
-#define FAH_SEGMENT_VERSION 6
+#define FAH_SEGMENT_VERSION 7
 #define FAH_SEGMENT_HEAD 45056u
 #define FAH_CHUNK_SIZE 32768u
 #define FAH_CHUNKS 32u
@@ -251,6 +251,29 @@ enum fah_seg_record {
 	/* time as in SAMPLE, bytes, mean bytes between copies that are recorded; then as in SAMPLE
 	 * from the flags on: a copy by memcpy or its like */
 	FAH_SEG_COPY = 17,
+	/* time as in SAMPLE, at the end of the batch; ns from its begin to that, 1: the program has
+	 * ended at that end, number of the next block, bytes that the process held at the begin,
+	 * the most that it held up to the end; count (two bytes: varint of at least 128), count
+	 * times { own number - parent's (0: no parent), code id, instr + 1 }: nodes of stacks,
+	 * which count from 1 in what the thread has written into this chunk; count, count times
+	 * node (0: no Python): the batch's sites; then events (enum fah_blocks_event) up to the
+	 * end: every block that the thread asked for or gave back */
+	FAH_SEG_BLOCKS = 18,
+};
+
+/*
+ * An event of a batch of blocks, also in captures: a varint, whose lowest bits say what it is. A
+ * batch begins with FAH_BLOCKS_SHAPES empty places for shapes: site, kind and bytes.
+ */
+#define FAH_BLOCKS_SHAPES 256u
+enum fah_blocks_event {
+	/* ......00: a block, with the batch's next number, of the shape in place v >> 2 */
+	/* .......1: given back is the block whose number is the next one less unzigzag(v >> 1) */
+	/* the same, and before it a shape is put: place (one byte), site (its place among the
+	 * batch's, from 0), bytes << 2 | enum fah_memory */
+	FAH_BLOCKS_SHAPE = 2,
+	FAH_BLOCKS_TIME = 6,   /* ns since the last such event, or the batch's begin */
+	FAH_BLOCKS_OTHER = 10, /* zigzag(bytes): held changes by what is no recorded block */
 };
 
 /* Whose a block of memory is. Also in captures. */

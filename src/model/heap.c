@@ -12,6 +12,7 @@
 #include "model/heap_account.h"
 #include "model/heap_kept.h"
 #include "model/heap_leaks.h"
+#include "model/heap_replay.h"
 #include "model/heap_whole.h"
 #include "model/line_ids.h"
 #include "model/targets.h"
@@ -35,6 +36,7 @@ struct charger {
 	uint32_t *function_of;			  /* by function: its account; NO_ACCOUNT */
 	uint32_t *line_accounts, *line_functions; /* by line id */
 	struct fah_heap_leak *leaks;
+	struct fah_heap_ways *ways; /* by shape; NULL: not every block was recorded */
 	struct fah_heap_account *accounts;
 	size_t n_accounts;
 	double allocated;
@@ -98,6 +100,9 @@ static int find_accounts(struct charger *c)
 	for (size_t i = 0; i < h->n_copies; i++)
 		if (find_account(c, h->copies[i].node, &n) < 0)
 			return FAH_ERR_NOMEM;
+	for (size_t i = 0; h->batches && i < h->batches->n_shapes; i++)
+		if (find_account(c, h->batches->shapes[i].node, &n) < 0)
+			return FAH_ERR_NOMEM;
 	c->line_accounts = calloc(c->ids.n + 1, sizeof(*c->line_accounts));
 	c->line_functions = calloc(c->ids.n + 1, sizeof(*c->line_functions));
 	c->leaks = calloc(c->ids.n + 1, sizeof(*c->leaks));
@@ -112,6 +117,21 @@ static int find_accounts(struct charger *c)
 		return FAH_ERR_NOMEM;
 	for (size_t i = 0; i < n; i++)
 		fah_heap_account_init(&c->accounts[i], &c->clock);
+	return 0;
+}
+
+static int find_ways(struct charger *c)
+{
+	const struct fah_heap_batches *b = c->p->heap_records->batches;
+
+	if (!b)
+		return 0;
+	c->ways = calloc(b->n_shapes + 1, sizeof(*c->ways));
+	if (!c->ways)
+		return FAH_ERR_NOMEM;
+	for (size_t i = 0; i < b->n_shapes; i++)
+		c->ways[i] = (struct fah_heap_ways){by_line(c, b->shapes[i].node),
+						    by_function(c, b->shapes[i].node)};
 	return 0;
 }
 
@@ -149,6 +169,13 @@ static void take_copies(struct charger *c)
 	}
 }
 
+static void take_piece(struct charger *c, const struct fah_heap_piece *piece, size_t from,
+		       size_t to)
+{
+	c->allocated +=
+		fah_heap_replay_piece(c->p->heap_records, &c->clock, c->ways, piece, from, to);
+}
+
 static void take_event(struct charger *c, const struct fah_heap_event *e)
 {
 	const struct fah_heap_records *h = c->p->heap_records;
@@ -166,6 +193,10 @@ static void take_event(struct charger *c, const struct fah_heap_event *e)
 	case FAH_HEAP_END:
 		for (uint64_t i = 0; i < of->n_survivors; i++)
 			take_free(c, &h->blocks[h->survivors[of->first_survivor + i]], e->time_ns);
+		fah_heap_replay_end(h, &c->clock, c->ways, e->process, e->time_ns);
+		break;
+	case FAH_HEAP_PIECE:
+		take_piece(c, &h->batches->pieces[e->what], 0, h->batches->pieces[e->what].n);
 		break;
 	case FAH_HEAP_STATE:
 	case FAH_HEAP_ENDING:
@@ -189,6 +220,14 @@ static void replay(struct charger *c)
 
 		if (is_peak && !c->whole.peak_with)
 			mark_peak(c);
+		if (is_peak && c->whole.peak_with && h->events[i].kind == FAH_HEAP_PIECE) {
+			const struct fah_heap_piece *piece = &h->batches->pieces[h->events[i].what];
+
+			take_piece(c, piece, 0, c->whole.peak_inside);
+			mark_peak(c);
+			take_piece(c, piece, c->whole.peak_inside, piece->n);
+			continue;
+		}
 		take_event(c, &h->events[i]);
 		if (is_peak && c->whole.peak_with)
 			mark_peak(c);
@@ -407,7 +446,8 @@ static int collect_whole(struct charger *c)
 	out->outside = cost_of(c, &c->accounts[OUTSIDE]);
 	out->no_python = cost_of(c, &c->accounts[NO_PYTHON]);
 	out->allocated = c->allocated;
-	out->blocks = c->p->heap_records->n_blocks;
+	out->blocks =
+		c->p->heap_records->n_blocks + (c->ways ? c->p->heap_records->batches->blocks : 0);
 	out->unassigned = out->max - out->before - out->outside.at_peak - out->no_python.at_peak;
 	for (size_t i = 0; i < c->ids.n; i++)
 		out->unassigned -= c->accounts[c->line_accounts[i]].at_peak;
@@ -430,6 +470,8 @@ static int charge(struct charger *c, const struct fah_scope *scope)
 		err = fah_targets_find(p, scope, &c->targets);
 	if (err == 0)
 		err = find_accounts(c);
+	if (err == 0)
+		err = find_ways(c);
 	if (err < 0)
 		return err;
 	replay(c);
@@ -471,6 +513,7 @@ int fah_profile_heap(struct fah_profile *p, const struct fah_scope *scope,
 	free(c.line_accounts);
 	free(c.line_functions);
 	free(c.leaks);
+	free(c.ways);
 	if (err < 0)
 		return err;
 	fah_heap_kept_put(p, scope, c.out);

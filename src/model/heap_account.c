@@ -26,7 +26,8 @@ static uint64_t bucket_until(const struct fah_heap_clock *c, int bucket)
 	return c->from_ns + (uint64_t)(span * (bucket + 0.999) / FAH_HEAP_BUCKETS);
 }
 
-static void settle(struct fah_heap_account *a, const struct fah_heap_clock *c, uint64_t time_ns)
+void fah_heap_account_settle(struct fah_heap_account *a, const struct fah_heap_clock *c,
+			     uint64_t time_ns)
 {
 	int bucket;
 
@@ -60,7 +61,7 @@ void fah_heap_account_init(struct fah_heap_account *a, const struct fah_heap_clo
 void fah_heap_account_alloc(struct fah_heap_account *a, const struct fah_heap_clock *c,
 			    const struct fah_heap_block *b)
 {
-	settle(a, c, b->born_ns);
+	fah_heap_account_settle(a, c, b->born_ns);
 	a->held += b->weight;
 	a->variance += fah_heap_variance(b);
 	a->n_held++;
@@ -77,7 +78,7 @@ void fah_heap_account_alloc(struct fah_heap_account *a, const struct fah_heap_cl
 void fah_heap_account_free(struct fah_heap_account *a, const struct fah_heap_clock *c,
 			   const struct fah_heap_block *b, uint64_t time_ns)
 {
-	settle(a, c, time_ns);
+	fah_heap_account_settle(a, c, time_ns);
 	if (b->died_ns == FAH_HEAP_LIVES) {
 		a->live += b->weight;
 		a->live_variance += fah_heap_variance(b);
@@ -95,7 +96,7 @@ void fah_heap_account_free(struct fah_heap_account *a, const struct fah_heap_clo
 void fah_heap_account_set(struct fah_heap_account *a, const struct fah_heap_clock *c,
 			  uint64_t time_ns, double held, double most)
 {
-	settle(a, c, time_ns);
+	fah_heap_account_settle(a, c, time_ns);
 	went_up(a, most);
 	went_up(a, held);
 	a->held = held;
@@ -109,5 +110,5 @@ void fah_heap_account_mark(struct fah_heap_account *a)
 
 void fah_heap_account_close(struct fah_heap_account *a, const struct fah_heap_clock *c)
 {
-	settle(a, c, c->to_ns);
+	fah_heap_account_settle(a, c, c->to_ns);
 }

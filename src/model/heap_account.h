@@ -35,6 +35,36 @@ void fah_heap_account_alloc(struct fah_heap_account *a, const struct fah_heap_cl
 /* It is given back at its died_ns; or it lived when its process ended, at time_ns. */
 void fah_heap_account_free(struct fah_heap_account *a, const struct fah_heap_clock *c,
 			   const struct fah_heap_block *b, uint64_t time_ns);
+/* Up to time_ns it held what it holds. */
+void fah_heap_account_settle(struct fah_heap_account *a, const struct fah_heap_clock *c,
+			     uint64_t time_ns);
+/* The same two of a block that stands for itself, inline: by the ten million. */
+static inline void fah_heap_account_came(struct fah_heap_account *a, const struct fah_heap_clock *c,
+					 uint64_t time_ns, double bytes, bool python,
+					 bool temporary)
+{
+	if (time_ns > a->since_ns)
+		fah_heap_account_settle(a, c, time_ns);
+	a->held += bytes;
+	a->n_held++;
+	a->blocks++;
+	a->allocated += bytes;
+	a->python += python ? bytes : 0;
+	a->temporary += temporary ? bytes : 0;
+	if (a->held > a->timeline[a->bucket])
+		a->timeline[a->bucket] = a->held;
+	if (a->held > a->peak)
+		a->peak = a->held;
+}
+
+static inline void fah_heap_account_went(struct fah_heap_account *a, const struct fah_heap_clock *c,
+					 uint64_t time_ns, double bytes)
+{
+	if (time_ns > a->since_ns)
+		fah_heap_account_settle(a, c, time_ns);
+	a->held -= bytes;
+	a->n_held--;
+}
 /* Of an account without blocks: it holds so much from now on, and held up to most meanwhile. */
 void fah_heap_account_set(struct fah_heap_account *a, const struct fah_heap_clock *c,
 			  uint64_t time_ns, double held, double most);

@@ -2,7 +2,7 @@
  * heap_load.c - the blocks of memory of a capture, as they stand in it.
  */
 #include "core/err.h"
-#include "model/heap_records.h"
+#include "model/heap_batches.h"
 #include "model/internal.h"
 
 static struct fah_heap_records *records_of(struct fah_profile *p)
@@ -106,10 +106,11 @@ int fah_heap_records_add(struct fah_profile *p, const struct fah_record *rec)
 
 	if (!h)
 		return FAH_ERR_NOMEM;
-	return rec->type == FAH_REC_ALLOC  ? add_alloc(p, h, rec)
-	       : rec->type == FAH_REC_FREE ? add_free(p, h, rec)
-	       : rec->type == FAH_REC_COPY ? add_copy(p, h, rec)
-					   : add_state(p, h, rec);
+	return rec->type == FAH_REC_ALLOC    ? add_alloc(p, h, rec)
+	       : rec->type == FAH_REC_FREE   ? add_free(p, h, rec)
+	       : rec->type == FAH_REC_COPY   ? add_copy(p, h, rec)
+	       : rec->type == FAH_REC_BLOCKS ? fah_heap_batches_add(p, h, rec)
+					     : add_state(p, h, rec);
 }
 
 void fah_heap_records_free(struct fah_heap_records *h)
@@ -124,5 +125,6 @@ void fah_heap_records_free(struct fah_heap_records *h)
 	free(h->survivors);
 	free(h->numbers);
 	free(h->meanwhile);
+	fah_heap_batches_free(h->batches);
 	free(h);
 }

@@ -6,7 +6,7 @@
  * thread alone costs one pass. Where two records have the same time, the one with the smaller
  * `most` came first, since that never falls.
  */
-#include "model/heap_records.h"
+#include "model/heap_batches.h"
 
 #include "base/cleanup.h"
 #include "core/err.h"
@@ -361,6 +361,10 @@ static int order(const struct fah_profile *p, struct fah_heap_records *h)
 		cut_endings(h);
 	if (err == 0)
 		err = end_blocks(p, h);
+	if (err < 0)
+		return err;
+	if (h->batches)
+		err = fah_heap_batches_settle(p, h);
 	if (err < 0)
 		return err;
 	h->meanwhile = calloc(h->n_blocks + 1, sizeof(*h->meanwhile));

@@ -4,11 +4,14 @@
 #define FAH_MODEL_HEAP_PICK_H
 
 #include "model/heap.h"
+#include "model/heap_records.h"
 #include "model/internal.h"
 
 struct fah_heap_picked {
-	uint32_t *blocks; /* by thread, then by birth */
-	size_t *first;	  /* by thread, and the end of the last */
+	const struct fah_heap_block **blocks; /* by thread, then by birth */
+	size_t *first;			      /* by thread, and the end of the last */
+	struct fah_heap_block
+		*alike; /* where every block was recorded: those that are alike as one */
 };
 
 /* Zeroed *ret; which is not FAH_HEAP_VIEW_NONE. FAH_ERR_NOMEM. Release it in any case. */

@@ -31,6 +31,7 @@ enum fah_heap_event_kind {
 	FAH_HEAP_END = 3,    /* of the process: no record, made from its end */
 	FAH_HEAP_ENDING = 4, /* a FREE by the interpreter's own end: the program had ended */
 	FAH_HEAP_NONE = 5,   /* of which nothing is to be known: it came behind that */
+	FAH_HEAP_PIECE = 6,  /* what: the piece; held, most: by fah_heap_batches_settle */
 };
 
 struct fah_heap_event {
@@ -54,6 +55,7 @@ struct fah_heap_of {
 	uint64_t first_survivor, n_survivors; /* in survivors[] */
 };
 
+struct fah_heap_batches;
 struct fah_heap_records {
 	struct fah_heap_block *blocks;
 	struct fah_heap_event *events;
@@ -71,6 +73,7 @@ struct fah_heap_records {
 				died, those before it was born; while they are put in order */
 	size_t cap_numbers;
 	uint64_t from_ns, to_ns;
+	struct fah_heap_batches *batches; /* heap_batches.h; NULL: not every block was recorded */
 };
 
 struct fah_profile;

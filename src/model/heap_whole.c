@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "core/err.h"
+#include "model/heap_batches.h"
 #include "model/internal.h"
 
 struct sums {
@@ -31,14 +32,38 @@ static double before_of(const struct fah_heap_of *of)
 	return of->forked ? 0 : (double)of->before;
 }
 
-static void candidate(struct fah_heap_whole *w, const struct sums *s, double total, size_t event,
+static bool candidate(struct fah_heap_whole *w, const struct sums *s, double total, size_t event,
 		      bool with)
 {
 	if (!(total > w->all.peak))
-		return;
+		return false;
 	w->peak_event = event;
 	w->peak_with = with;
 	w->before = s->before;
+	return true;
+}
+
+/* Every block is known: the peak is where it is, unless another thread's was higher. */
+static void take_piece(struct fah_heap_whole *w, const struct fah_heap_clock *c, struct sums *s,
+		       const struct fah_heap_of *of, const struct fah_heap_event *e,
+		       const struct fah_heap_piece *piece, size_t at)
+{
+	double without = s->total - (s->runs[e->process] ? part_of(of, s->held[e->process]) : 0);
+	double inside = without + part_of(of, piece->peak), meanwhile = inside;
+
+	if (!s->runs[e->process])
+		s->before += before_of(of);
+	s->runs[e->process] = true;
+	if (e->most > s->most[e->process] && e->most > piece->peak) {
+		meanwhile = without + part_of(of, e->most);
+		candidate(w, s, meanwhile, at, false);
+	} else if (candidate(w, s, inside, at, true)) {
+		w->peak_inside = piece->peak_at;
+	}
+	s->total = without + part_of(of, e->held);
+	s->held[e->process] = e->held;
+	s->most[e->process] = e->most;
+	fah_heap_account_set(&w->all, c, e->time_ns, s->total, meanwhile);
 }
 
 static void take(struct fah_heap_whole *w, const struct fah_heap_clock *c, struct sums *s,
@@ -88,7 +113,11 @@ int fah_heap_whole(const struct fah_profile *p, const struct fah_heap_clock *c,
 
 		if (e->kind == FAH_HEAP_NONE)
 			continue;
-		take(ret, c, &s, &h->processes[e->process], e, i);
+		if (e->kind == FAH_HEAP_PIECE)
+			take_piece(ret, c, &s, &h->processes[e->process], e,
+				   &h->batches->pieces[e->what], i);
+		else
+			take(ret, c, &s, &h->processes[e->process], e, i);
 		if (e->kind != FAH_HEAP_END)
 			ret->end = s.total;
 	}

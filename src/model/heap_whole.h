@@ -9,9 +9,10 @@ struct fah_heap_whole {
 	struct fah_heap_account all;
 	size_t peak_event; /* the peak was before it, or with it: */
 	bool peak_with;
-	double before;	  /* held then by interpreters since before the program began */
-	double end;	  /* at the last record */
-	uint64_t peak_ns; /* of that event */
+	uint32_t peak_inside; /* with a piece: behind so many of its events */
+	double before;	      /* held then by interpreters since before the program began */
+	double end;	      /* at the last record */
+	uint64_t peak_ns;     /* of that event */
 };
 
 /* 0 or FAH_ERR_NOMEM. The records are in order. */

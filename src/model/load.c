@@ -379,6 +379,7 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 	case FAH_REC_FREE:
 	case FAH_REC_HEAP:
 	case FAH_REC_COPY:
+	case FAH_REC_BLOCKS:
 		return fah_heap_records_add(l->p, rec);
 	case FAH_REC_MEMORY:
 		return fah_memory_records_add(l->p, rec);

@@ -169,7 +169,7 @@ static void look_at_blocks(struct looker *l)
 	const struct fah_heap_picked *picked = &l->s->picked;
 
 	for (size_t i = picked->first[l->thread]; i < picked->first[l->thread + 1]; i++) {
-		const struct fah_heap_block *b = &l->s->p->heap_records->blocks[picked->blocks[i]];
+		const struct fah_heap_block *b = picked->blocks[i];
 		struct fah_moment m = {
 			.time_ns = b->born_ns,
 			.seconds = b->weight,

@@ -1,5 +1,6 @@
 """Memory (--memory): what is counted is what the program asked for, and what is recorded stands for it."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -215,6 +216,19 @@ def test_forks(program, python, tmp_path):
     assert [line for line, n in child.asked().items() if n > 5e6] == [8]
 
 
+def test_every_block_of_forks(program, python, tmp_path):
+    """The same with all of them: what is the parent's is none of the child's blocks, to the byte."""
+    _, it = recorded(python, [script(tmp_path, FORKS)], tmp_path, ["--exact"])
+    child = Memory(it, 2)
+    mine = [a for a in child.allocs if places(it, a.node)[:1] == [["script.py", 8]]]
+    assert [a.bytes for a in mine].count(200036) == 100
+    parents = {a.block for a in Memory(it).allocs if a.bytes == 100036}
+    assert len(parents) == 300
+    assert not [f for f in it.frees if f.process == 1 and f.block in parents]
+    assert not [a for a in child.allocs if a.bytes == 100036]
+    assert child.states[-1].lost == 0
+
+
 COPIES = """
 def large():
     data = bytes(20000003)
@@ -259,6 +273,109 @@ def test_every_block(program, python, tmp_path):
     assert memory.at_peak()[2] >= sum(10040 + i for i in range(300))
 
 
+STACKS = TARGETS / "heap" / "stacks.py"
+
+
+def places(it, node):
+    """File and line of each Python frame, innermost first."""
+    return [[function.file.rsplit("/", 1)[-1], line] for function, line in it.path(node)]
+
+
+def test_every_stack(program, python, tmp_path):
+    """Each of a thousand blocks has the stack that the program itself saw: of generators, through C, from the same
+    place by another caller, in code that was made where other code had been; in several threads."""
+    result = profile(python, [str(STACKS)], tmp_path, MEMORY + ["--exact"])
+    assert result.status == 0, result
+    expected = {int(size) + 33: lines for size, lines in json.loads(result.out).items()}
+    it = capture.read(capture_of(result))
+    assert it.complete and it.heaps[-1].lost == 0
+    seen = {a.bytes: places(it, a.node) for a in it.allocs if a.bytes in expected and a.kind == "python"}
+    # raises() has sizes that it does not ask for
+    asked = {size: lines for size, lines in expected.items() if lines != [["stacks.py", line_of(STACKS, "not asked for")]] + lines[1:]}
+    assert len(asked) > 1000
+    wrong = {size: (lines, seen.get(size)) for size, lines in asked.items() if seen.get(size) != lines}
+    assert not wrong, list(wrong.items())[:3]
+
+
+MANY = """
+def make(n):
+    return [(i,) for i in range(n)]
+
+for _ in range(5):
+    kept = make(1000000)
+"""
+
+
+def summary(program, path):
+    """What the tool says of a capture's memory; its lines by their number, of the script alone."""
+    heap = json.loads(subprocess.check_output([str(program), "summarize", "--json", str(path)]))["heap"]
+    heap["lines"] = {line["line"]: line for line in heap["lines"] if line["file"].endswith("/script.py")}
+    return heap
+
+
+def test_many_small_objects(program, some_python, tmp_path):
+    """Each of 5 million and more is there, in at most 8 bytes of file, and what a line held is right to the byte."""
+    result = same(some_python, [script(tmp_path, MANY)], tmp_path, options=MEMORY + ["--exact"])
+    path = capture_of(result)
+    heap = summary(program, path)
+    line = heap["lines"][3]
+    assert heap["lost_blocks"] == 0
+    # tuples but for 2000 that the interpreter may have kept, numbers above 256, and what the list took
+    assert 5 * (2000000 - 257 - 2000) <= line["recorded_blocks"] <= 5 * 2000000 + 500
+    assert path.stat().st_size <= 8 * heap["recorded_blocks"], path.stat().st_size / heap["recorded_blocks"]
+    # a tuple of one with its head for the garbage collector, a number; the last list and the one before
+    assert 2 * 1000000 * (40 + 24) < line["peak_bytes"] < 2 * 1000000 * (64 + 32 + 9.2)
+
+
+SHARED = """
+import threading
+
+def work(n):
+    for i in range(20000):
+        data.append(bytes(1007 + n))
+        if i % 2:
+            data.pop(0)
+
+def drain():
+    while data:
+        data.pop()
+
+data = []
+for work_round in range(2):
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+drain()
+"""
+
+
+def test_every_block_of_threads(program, python, tmp_path):
+    """Blocks that one thread asks for and another gives back: all of them, once."""
+    result = same(python, [script(tmp_path, SHARED)], tmp_path, options=MEMORY + ["--exact"])
+    it = capture.read(capture_of(result))
+    memory = Memory(it)
+    assert memory.states[-1].lost == 0
+    sizes = {a.block: a.bytes for a in memory.allocs if memory.line(a) == 6 and 1040 <= a.bytes < 1046}
+    assert len(sizes) == 2 * 6 * 20000
+    assert sum(sizes.values()) == 2 * 20000 * sum(1040 + i for i in range(6))
+    given = [f.block for f in it.frees if f.block in sizes]
+    assert len(given) == len(set(given)) == len(sizes)
+    mine = [a for a in memory.allocs if places(it, a.node)[:1] == [["script.py", 6]]]
+    line = summary(program, capture_of(result))["lines"][6]
+    assert line["recorded_blocks"] == len(mine)
+    assert line["allocated_bytes"] == sum(a.bytes for a in mine)
+    assert line["live_bytes"] == sum(a.bytes for a in mine if a.block not in memory.frees)
+
+
+def test_two_precisions(program, system_python, tmp_path):
+    """Every block, and it is said."""
+    args = ["-q", "-m", "--exact", "--precision=3"]
+    result = profile(system_python, [script(tmp_path, "print(1)")], tmp_path, args)
+    assert result.out == "1\n" and "--exact records every block" in result.err and result.status == 0
+
+
 def test_precision_without_memory(program, system_python, tmp_path):
     """It is said, and the program runs."""
     result = profile(system_python, [script(tmp_path, "print(1)")], tmp_path, ["-q", "--precision=3"])
@@ -274,10 +391,11 @@ def test_no_precision(program, system_python, value, tmp_path):
 VICTIMS = ["reenter", "throw", "generators", "recursion", "threads", "gcstorm", "signals", "forks", "execs"]
 
 
+@pytest.mark.parametrize("how", [["-p", "10"], ["--exact"]], ids=["some", "every"])
 @pytest.mark.parametrize("victim", VICTIMS)
-def test_victims(program, python, victim, tmp_path):
-    """Those that attack a sampler, while every 10 kB one block is recorded."""
+def test_victims(program, python, victim, how, tmp_path):
+    """Those that attack a sampler, while every 10 kB one block is recorded; or each."""
     args = [str(TARGETS / (victim + ".py")), "10" if FULL else "0.5"]
     expected = plain(python, args, tmp_path, timeout=120)
-    result = profile(python, args, tmp_path, MEMORY + ["-p", "10"], hz=1000, timeout=180)
+    result = profile(python, args, tmp_path, MEMORY + how, hz=1000, timeout=180)
     assert (result.status, result.out, result.err) == (expected.status, expected.out, expected.err)

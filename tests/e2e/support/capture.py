@@ -19,7 +19,7 @@ META, STRING, FUNCTION, NODES, PROCESS, THREAD, SAMPLES, DROPS, THREAD_END, PROC
     range(1, 12)
 )
 WAITS, STATES, HEALTH, ITERATIONS = 12, 13, 14, 15
-ALLOC, FREE, HEAP, COPY, MEMORY_SEEN = 21, 22, 23, 24, 30
+ALLOC, FREE, HEAP, COPY, BLOCKS, MEMORY_SEEN = 21, 22, 23, 24, 25, 26
 MEMORY = ("python", "native", "mapped")
 NODE_FACTOR = int(
     re.search(r"node id × (\d+) \+ 8 where flags follow", FORMAT.read_text(encoding="utf-8")).group(1)
@@ -52,8 +52,13 @@ class Cursor:
             shift += 7
 
     def signed(self) -> int:
-        value = self.number()
-        return (value >> 1) ^ -(value & 1)
+        return _unzigzag(self.number())
+
+    def byte(self) -> int:
+        if not self.left:
+            raise Damaged("a byte runs out of its record")
+        self.at += 1
+        return self.data[self.at - 1]
 
     def text(self) -> str:
         length = self.number()
@@ -131,6 +136,7 @@ class Alloc:
     bytes: int
     held: int
     most: int
+    order: int = 1  # among those of one time
 
 
 @dataclass
@@ -141,6 +147,21 @@ class Free:
     held: int
     most: int
     ending: int
+    order: int = 0
+
+
+@dataclass
+class Batch:
+    """A BLOCKS record; its blocks are among the allocs and frees of the capture."""
+
+    thread: int
+    time: int
+    age: int
+    ending: int
+    first: int
+    held: int
+    most: int
+    length: int  # of its events, in bytes
 
 
 @dataclass
@@ -205,6 +226,7 @@ class Capture:
     allocs: List["Alloc"] = field(default_factory=list)
     frees: List["Free"] = field(default_factory=list)
     heaps: List["Heap"] = field(default_factory=list)
+    batches: List["Batch"] = field(default_factory=list)
     # (thread, time ns, node, bytes, interval)
     copies: List[Tuple[int, int, int, int, int]] = field(default_factory=list)
     seen: List["Seen"] = field(default_factory=list)
@@ -408,6 +430,44 @@ def _heap(capture: Capture, c: Cursor):
     capture.heaps.append(Heap(process, *(c.number() for _ in range(8))))
 
 
+def _unzigzag(v: int) -> int:
+    return (v >> 1) ^ -(v & 1)
+
+
+def _blocks(capture: Capture, c: Cursor):
+    thread = _index(capture.threads, c.number(), "thread")
+    batch = Batch(thread, *(c.number() for _ in range(6)), length=0)
+    sites = [_index(capture.nodes, c.number(), "node") for _ in range(c.number())]
+    capture.batches.append(batch)
+    process, time, held, most = capture.threads[thread][0], batch.time - batch.age, batch.held, batch.held
+    number, shapes, sizes = batch.first, {}, capture.__dict__.setdefault("_sizes", {})
+    batch.length = len(c.data) - c.at
+    while c.left:
+        v = c.number()
+        order = len(capture.allocs) + len(capture.frees) + 2
+        if v & 1:
+            block = number - _unzigzag(v >> 1)
+            held -= sizes.pop((process, block), 0)
+            capture.frees.append(Free(process, time, block, held, most, 0, order))
+        elif v == 6:
+            time += c.number()
+        elif v == 10:
+            held += c.signed()
+        else:
+            assert v & 2 == 0 or v == 2
+            place = c.byte() if v == 2 else v >> 2
+            if v == 2:
+                site, size = c.number(), c.number()
+                shapes[place] = (MEMORY[size & 3], sites[site], size >> 2)
+            kind, node, size = shapes[place]
+            held += size
+            most = max(most, held)
+            sizes[process, number] = size
+            capture.allocs.append(Alloc(thread, time, number, kind, node, size, held, most, order))
+            number += 1
+    assert time <= batch.time
+
+
 def _copy(capture: Capture, c: Cursor):
     thread, time = _index(capture.threads, c.number(), "thread"), c.number()
     node = _index(capture.nodes, c.number(), "node")
@@ -450,5 +510,6 @@ DECODERS = {
     FREE: _free,
     HEAP: _heap,
     COPY: _copy,
+    BLOCKS: _blocks,
     MEMORY_SEEN: _seen,
 }

@@ -25,10 +25,10 @@ class Memory:
     def __init__(self, capture, process=1):
         self.states = [h for h in capture.heaps if h.process == process]
         self.interval = self.states[-1].interval
-        self.most = max(h.most for h in self.states)
         self.before = self.states[-1].before
         mine = {i for i, thread in enumerate(capture.threads) if i and thread[0] == process}
         self.allocs = [a for a in capture.allocs if a.thread in mine]
+        self.most = max([h.most for h in self.states] + [a.most for a in self.allocs])
         self.frees = {f.block: f for f in capture.frees if f.process == process}
         self.capture = capture.of_python()
         self.copies = [c for c in capture.copies if c[0] in mine]
@@ -61,7 +61,7 @@ class Memory:
 
     def at_peak(self):
         """The same, held when the process held most."""
-        events = [(a.time, 1, a) for a in self.allocs] + [(f.time, 0, f) for f in self.frees.values()]
+        events = [(e.time, e.order, e) for e in [*self.allocs, *self.frees.values()]]
         held, best = {}, {}
         for _time, _kind, event in sorted(events, key=lambda e: e[:2]):
             if event.most >= self.most and best is not None and not best:

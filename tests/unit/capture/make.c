@@ -153,6 +153,36 @@ static void golden_lines(struct fah_writer *w, uint32_t process, uint32_t ran, u
 }
 
 /* Two blocks, one of them given back, and all that was counted. */
+/* Every kind of event. */
+static void golden_blocks(struct fah_writer *w, uint32_t thread, uint32_t node)
+{
+	static const uint8_t events[] = {
+		0x02, 0x07, 0x01, 0xe0, 0x01, /* shape 7: site 1, 56 bytes, Python's: block 3 */
+		0x1c,			      /* block 4, the same */
+		0x02, 0xff, 0x00, 0x81, 0x80, 0x40, /* shape 255: site 0, 262144 bytes, native: 5 */
+		0x06, 0xd0, 0x86, 0x03,		    /* 50000 ns later */
+		0x05,				    /* block 5 is given back */
+		0x01,				    /* one that another thread will tell of: 6 */
+		0x0a, 0x7f, /* 64 bytes less, of a block of before the program */
+		0xfc, 0x07, /* block 6, as 5 was */
+		0x0d,	    /* block 4 is given back */
+	};
+	const uint32_t nodes[] = {0, node};
+
+	fah_writer_blocks(
+		w,
+		&(struct fah_rec_blocks){.thread = thread,
+					 .time_ns = 56200000,
+					 .age_ns = 200000,
+					 .ending = 1,
+					 .first = 3,
+					 .held = 16142399,
+					 .most = 121000000,
+					 .n_sites = 2,
+					 .events = {events, events + sizeof(events), false}},
+		nodes);
+}
+
 static void golden_heap(struct fah_writer *w, uint32_t process, uint32_t thread, uint32_t node)
 {
 	struct fah_rec_alloc a = {.thread = thread,
@@ -191,6 +221,7 @@ static void golden_heap(struct fah_writer *w, uint32_t process, uint32_t thread,
 						    .time_ns = 55000000,
 						    .bytes = 1048583,
 						    .interval = 4194304});
+	golden_blocks(w, thread, node);
 }
 
 /* Of a process, and of a machine with a control group that has a limit; with figures not known. */

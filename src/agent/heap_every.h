@@ -1,0 +1,44 @@
+/*
+ * heap_every.h - every block (--exact): what comes and goes is told in batches, one for each thread
+ * at a time, written as one record (FAH_SEG_BLOCKS) when they are full or some time has passed.
+ *
+ * A block has a number, which stands in the shadow while it lives, so that giving it back is told
+ * by that number alone.
+ */
+#ifndef FAH_AGENT_HEAP_EVERY_H
+#define FAH_AGENT_HEAP_EVERY_H
+
+#include "agent/agent.h"
+
+/* Once, before recording begins; GIL held. */
+void fah_every_setup(void);
+
+/* A block has come: its entry in the shadow, NULL: a mapping, which has none. */
+void fah_every_take(void *block, uint64_t bytes, uint32_t kind, uint16_t *entry);
+/* A block goes, or has gone, whose number it was; 0: none, but it was counted. */
+void fah_every_give(uint32_t number, uint64_t bytes);
+/* A mapping, or the last part of one. */
+void fah_every_unmapped(uint64_t bytes, void *gone);
+
+/* In the thread's handler: what has waited for long is written. */
+void fah_every_tick(struct fah_thread_state *t);
+void fah_every_thread_end(void);
+void fah_every_forked(void);  /* in a fork's child */
+void fah_every_flush(void);   /* the calling thread's */
+void fah_every_end_all(void); /* of all threads; nobody else writes any more */
+
+/* heap_sample.c: blocks, or ends of blocks, that could not be told. */
+void fah_heap_lost(uint64_t n);
+/* The thread's part joined: what is held, and the most so far. */
+void fah_heap_sums(uint64_t *ret_held, uint64_t *ret_most);
+/* Is the interpreter being taken down? */
+bool fah_heap_is_ending(void);
+/* The thread's stack into t->walk by a proved walk, empty where there is none; then fn(t, arg) with
+ * the thread's state. False: it could not be done now. */
+bool fah_heap_walk(void (*fn)(struct fah_thread_state *t, void *arg), void *arg);
+/* Between these two no signal comes, and what we do is none of the program's allocations. NULL:
+ * nothing can be written now. */
+struct fah_thread_state *fah_heap_write_begin(uint64_t *ret_mask);
+void fah_heap_write_end(struct fah_thread_state *t, const uint64_t *mask);
+
+#endif

@@ -1,0 +1,207 @@
+/* heap_sites.c - see heap_sites.h. */
+#include "agent/heap_sites.h"
+
+#include "agent/heap.h"
+
+#include <string.h>
+
+#define PROBES 8u
+
+_Atomic uint64_t fah_sites_epoch;
+
+static void *(*running_state)(void); /* the state that has the GIL; from 3.12 on: if it is ours */
+static void *(*own_state)(void);     /* this thread's */
+static bool tells_own;		     /* running_state answers for the calling thread alone */
+
+void fah_sites_setup(void)
+{
+	*(void **)&running_state = fah_global("PyThreadState_GetUnchecked");
+	if (!running_state) /* up to 3.12 */
+		*(void **)&running_state = fah_global("_PyThreadState_UncheckedGet");
+	*(void **)&own_state = fah_global("PyGILState_GetThisThreadState");
+	tells_own = fah_agent.python_version >= 0x030c0000;
+}
+
+void fah_sites_reset(struct fah_sites *s)
+{
+	if (s->n_nodes)
+		memset(s->slots, 0, sizeof(s->slots));
+	s->n_nodes = s->n_chain = 0;
+}
+
+/* Where the code's block is marked, and its number; NULL: nobody would hear of its end. */
+static uint32_t *mark_of(uint64_t code)
+{
+	uint16_t *entry = fah_shadow_make((void *)(uintptr_t)code);
+
+	return entry ? fah_shadow_number(entry, (void *)(uintptr_t)code) : NULL;
+}
+
+static struct fah_sites_code *code_slot(struct fah_sites *s, uint64_t addr, bool make)
+{
+	uint32_t at = (uint32_t)((addr >> 4) * 0x9e3779b97f4a7c15ull >> 40);
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct fah_sites_code *c = &s->codes[(at + i) & (FAH_SITES_CODES - 1)];
+
+		if (c->addr == addr || (make && !c->addr))
+			return c;
+	}
+	return make ? &s->codes[at & (FAH_SITES_CODES - 1)] : NULL;
+}
+
+/* Notes that the code object is known by this id; false: its end could not be heard of. */
+static bool learn_code(struct fah_sites *s, uint64_t addr, uint32_t id, uint32_t firsttraceable)
+{
+	uint32_t *mark = mark_of(addr);
+
+	if (!mark)
+		return false;
+	*mark |= FAH_SHADOW_CODE;
+	*code_slot(s, addr, true) = (struct fah_sites_code){addr, atomic_load(&fah_sites_epoch),
+							    *mark, id, firsttraceable};
+	return true;
+}
+
+/* NULL: not known, or it was another one. */
+static const struct fah_sites_code *find_code(struct fah_sites *s, uint64_t addr, uint64_t epoch)
+{
+	struct fah_sites_code *c = code_slot(s, addr, false);
+	struct fah_py_chain_code seen;
+	const uint32_t *mark;
+
+	if (__builtin_expect(c && c->epoch == epoch, 1))
+		return c;
+	if (c) {
+		mark = mark_of(addr);
+		if (mark && *mark == c->number) {
+			c->epoch = epoch;
+			return c;
+		}
+		c->addr = 0;
+	}
+	seen = fah_py_chain_code(&fah_agent.layout, addr);
+	if (!seen.skip || !learn_code(s, addr, 0, 0))
+		return NULL;
+	return code_slot(s, addr, false);
+}
+
+/* 0: the tree is full. */
+static uint32_t node_of(struct fah_sites *s, uint32_t parent, uint32_t code, uint32_t instr)
+{
+	uint64_t h = ((uint64_t)parent << 32 | code) * 0x9e3779b97f4a7c15ull ^ instr;
+	uint32_t at, node;
+
+	h *= 0xd6e8feb86659fd93ull;
+	for (at = (uint32_t)(h >> 40);; at++) {
+		uint32_t *slot = &s->slots[at & (FAH_SITES_SLOTS - 1)];
+		struct fah_site *n = &s->nodes[*slot];
+
+		if (*slot && n->parent == parent && n->code == code && n->instr == instr)
+			return *slot;
+		if (*slot)
+			continue;
+		if (s->n_nodes == FAH_SITES_NODES)
+			return 0;
+		node = ++s->n_nodes;
+		s->nodes[node] = (struct fah_site){.parent = parent, .code = code, .instr = instr};
+		*slot = node;
+		return node;
+	}
+}
+
+static inline bool same(const struct fah_py_link *a, const struct fah_py_link *b)
+{
+	return a->code == b->code && a->instr == b->instr;
+}
+
+/* The chain at hand, n links of s->now. */
+static enum fah_sites_answer look_up(struct fah_sites *s, uint32_t n, uint32_t *ret_node)
+{
+	uint64_t epoch = atomic_load_explicit(&fah_sites_epoch, memory_order_acquire);
+	uint32_t keep = 0, node;
+
+	if (__builtin_expect(s->epoch == epoch, 1))
+		while (keep < n && keep < s->n_chain &&
+		       same(&s->now[n - 1 - keep], &s->chain[keep].link))
+			keep++;
+	s->epoch = epoch;
+	node = keep ? s->chain[keep - 1].node : 0;
+	for (; keep < n; keep++) {
+		const struct fah_py_link *link = &s->now[n - 1 - keep];
+		const struct fah_sites_code *c = find_code(s, link->code, epoch);
+
+		s->n_chain = keep;
+		if (__builtin_expect(!c, 0))
+			return FAH_SITES_WALK;
+		if (c->id) {
+			uint32_t below = node_of(
+				s, node, c->id,
+				fah_py_chain_instr(&fah_agent.layout, link, c->firsttraceable));
+
+			if (!below)
+				return FAH_SITES_FULL;
+			node = below;
+		}
+		s->chain[keep] = (struct fah_sites_frame){*link, node, c->id};
+	}
+	s->n_chain = n;
+	*ret_node = node;
+	return FAH_SITES_FOUND;
+}
+
+/* This thread's state, where it has the GIL. *ret_none: it has no state at all. */
+static uint64_t state_with_gil(bool *ret_none)
+{
+	void *running = running_state ? running_state() : NULL, *own;
+
+	*ret_none = false;
+	if (running && tells_own)
+		return (uint64_t)(uintptr_t)running;
+	own = own_state ? own_state() : NULL;
+	*ret_none = own_state && !own;
+	return running == own ? (uint64_t)(uintptr_t)own : 0;
+}
+
+enum fah_sites_answer fah_sites_here(struct fah_sites *s, uint32_t *ret_node)
+{
+	bool none;
+	uint64_t tstate = state_with_gil(&none);
+	uint32_t n;
+
+	*ret_node = 0;
+	if (__builtin_expect(!tstate, 0))
+		return none ? FAH_SITES_FOUND : FAH_SITES_WALK;
+	n = fah_py_chain(&fah_agent.layout, tstate, s->now, FAH_PY_MAX_FRAMES);
+	return n == FAH_PY_CHAIN_DOUBT ? FAH_SITES_WALK : look_up(s, n, ret_node);
+}
+
+bool fah_sites_has_gil(void)
+{
+	bool none;
+
+	return state_with_gil(&none) != 0;
+}
+
+enum fah_sites_answer fah_sites_walked(struct fah_sites *s, struct fah_thread_state *t,
+				       bool has_gil, uint32_t *ret_node)
+{
+	uint32_t node = 0;
+
+	for (uint32_t i = t->walk.n_frames; i--;) {
+		const struct fah_py_frame *f = &t->walk.frames[i];
+		enum fah_drop drop;
+		uint32_t id = fah_codes_id(t, f, &drop);
+
+		if (!id)
+			return FAH_SITES_WALK;
+		if (has_gil)
+			learn_code(s, f->code, id,
+				   fah_py_chain_code(&fah_agent.layout, f->code).firsttraceable);
+		node = node_of(s, node, id, f->instr);
+		if (!node)
+			return FAH_SITES_FULL;
+	}
+	*ret_node = node;
+	return FAH_SITES_FOUND;
+}
