@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_TABLE ((size_t)1 << 28)
 
@@ -30,7 +31,7 @@ int fah_native_cache_dir(const char *what, char **ret)
 
 	if (cache && cache[0] == '/')
 		fah_strbuf_addf(&path, "%s", cache);
-	else if (home && home[0] == '/')
+	else if (home && home[0] == '/' && access(home, F_OK) == 0)
 		fah_strbuf_addf(&path, "%s/.cache", home);
 	else
 		return FAH_ERR_USAGE;

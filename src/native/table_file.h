@@ -18,7 +18,8 @@
 void fah_table_name(const struct fah_elf *elf, struct fah_strbuf *out);
 
 /* $XDG_CACHE_HOME/fixingahole/WHAT, or ~/.cache/…; the caller frees *ret. what is "unwind" for
- * tables, "names" for names.h. FAH_ERR_USAGE: neither variable is set to an absolute path. */
+ * tables, "names" for names.h. FAH_ERR_USAGE: neither variable is set to an absolute path,
+ * or a home that is not there, which is not for us to make. */
 int fah_native_cache_dir(const char *what, char **ret);
 
 struct fah_table_bytes {

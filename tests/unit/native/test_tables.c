@@ -447,6 +447,11 @@ static void test_folder(void **state)
 	setenv("XDG_CACHE_HOME", "/x/y", 1);
 	assert_int_equal(fah_native_cache_dir("unwind", &cache), 0);
 	assert_string_equal(cache, "/x/y/fixingahole/unwind");
+
+	/* a home that is not there is not made */
+	unsetenv("XDG_CACHE_HOME");
+	setenv("HOME", "/proc/nothing", 1);
+	assert_int_equal(fah_native_cache_dir("unwind", &cache), FAH_ERR_USAGE);
 }
 
 /* ---- walks over a stack by hand ---- */
