@@ -85,6 +85,12 @@ fah_global(const char *name); /* anything of the program, such as the C API; NUL
 bool fah_python_present(void);
 void fah_python_watch(void);
 void fah_python_unwatch(void); /* no audit event of interest comes any more */
+/* As before: events come again. From any thread, without the GIL, not in a handler. */
+void fah_python_watch_again(void);
+bool fah_python_can_watch_again(void);
+/* Whether somebody else has an audit hook, which sees what we do: 1 or 0; -1: it cannot be told.
+ * With the GIL, in the main interpreter. */
+int fah_python_is_audited(void);
 
 /* python_check.c: 0 where our walk and the interpreter agree on a known stack; GIL held. */
 int fah_python_self_check(const char **ret_reason);

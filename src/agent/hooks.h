@@ -7,9 +7,13 @@
 
 #include "agent/pyapi.h"
 
-/* Before the program's first line. recording: records can be written. False: nothing to do, ever;
- * else every audit event goes to fah_hooks_event. */
+/* Before the program's first line. recording: records can be written. True: every audit event is to
+ * come to fah_hooks_event from now on; false: those that it asks for itself. */
 bool fah_hooks_start(bool recording);
+/* The interpreter is being cleared: nothing more is done. */
+void fah_hooks_stop(void);
+/* opened.c: a file was opened. Any thread, without the GIL; may be a signal handler. */
+void fah_hooks_opened(const char *path);
 /* Any audit event, also before the start. As an audit hook returns: 0; -1: an exception of the
  * program's is set. */
 int fah_hooks_event(const char *event, void *args);

@@ -8,8 +8,11 @@
 
 #include "agent/agent.h"
 #include "agent/hooks.h"
+#include "agent/python_quiet.h"
 #include "core/sys.h"
+#include "generated/logs_logging_py.h"
 #include "generated/logs_py.h"
+#include "generated/logs_warnings_py.h"
 #include "generated/plots_py.h"
 
 #include <string.h>
@@ -29,6 +32,23 @@ static bool set(fah_object *dict, const char *key, fah_object *value)
 	return ok;
 }
 
+/* compiled(text, filename): the built-in compile() makes the types of syntax trees first. */
+static fah_object *compiled(fah_object *self, fah_object *const *args, ptrdiff_t n)
+{
+	const char *text = n == 2 ? fah_py.str_as(args[0], NULL) : NULL;
+
+	(void)self;
+	return text ? fah_py.compile_as(text, args[1], FAH_PY_FILE_INPUT, NULL, -1) : NULL;
+}
+
+static fah_object *compiled_function(void)
+{
+	static struct fah_method_def def = {"compiled", (void (*)(void))(uintptr_t)compiled,
+					    FAH_METH_FASTCALL, NULL};
+
+	return fah_py.new_function(&def, NULL, NULL);
+}
+
 static fah_object *again(fah_object *o)
 {
 	fah_py.incref(o);
@@ -45,6 +65,7 @@ static fah_object *namespace_for(bool plots, const char *name, fah_object *modul
 	    set(globals, "code", again(code ? code : fah_py.none)) &&
 	    set(globals, "level", fah_py.long_from((long)fah_agent.log_level)) &&
 	    set(globals, "changes", fah_py.list_new(0)) &&
+	    set(globals, "compiled", compiled_function()) &&
 	    (plots || set(globals, "hook", fah_log_hook())))
 		return globals;
 	fah_py_drop(globals);
@@ -151,18 +172,6 @@ static int apply(fah_object *changes)
 	return 0;
 }
 
-/* Compiled once, and kept: borrowed. NULL with an exception set. */
-static fah_object *text_for(bool plots)
-{
-	static fah_object *logs_text, *plots_text;
-	fah_object **text = plots ? &plots_text : &logs_text;
-
-	if (!*text)
-		*text = fah_py.compile(plots ? fah_plots_py : fah_logs_py, TEXT_NAME,
-				       FAH_PY_FILE_INPUT);
-	return *text;
-}
-
 /* What sys.gettrace() or the like returns is something. */
 static bool is_set(const char *getter)
 {
@@ -178,44 +187,65 @@ static bool is_set(const char *getter)
 	return yes;
 }
 
-/* 0, or -1 with an exception set. */
-static int run_unseen(fah_object *text, fah_object *globals)
+/* One text after the other, which may use its names. 0, or -1 with an exception set. */
+static int run_texts(const char *const *texts, fah_object *globals)
+{
+	fah_object *code, *result = NULL;
+
+	for (; *texts; texts++) {
+		code = fah_py.compile(*texts, TEXT_NAME, FAH_PY_FILE_INPUT);
+		result = code ? fah_py.eval(code, globals, globals) : NULL;
+		fah_py_drop(code);
+		if (!result)
+			return -1;
+		fah_py.decref(result);
+	}
+	return 0;
+}
+
+static int run_unseen(const char *const *texts, fah_object *globals)
 {
 	uint64_t all = ~FAULTS, old = 0;
-	fah_object *result;
 	void *thread = fah_py_can_hide() ? fah_py.thread() : NULL;
+	int err;
 
 	FAH_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof(all));
 	if (thread)
 		fah_py.enter_tracing(thread);
-	result = fah_py.eval(text, globals, globals);
+	err = run_texts(texts, globals);
 	if (thread)
 		fah_py.leave_tracing(thread);
 	FAH_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
-	if (!result)
-		return -1;
-	fah_py.decref(result);
-	return 0;
+	return err;
 }
 
 int fah_inside_run(bool plots, const char *name, fah_object *module, fah_object *code)
 {
-	fah_object *text, *globals;
+	static const char *const for_plots[] = {fah_plots_py, NULL};
+	static const char *const for_logging[] = {fah_logs_logging_py, fah_logs_py, NULL};
+	static const char *const for_warnings[] = {fah_logs_warnings_py, fah_logs_py, NULL};
+	const char *const *texts = plots		      ? for_plots
+				   : !strcmp(name, "logging") ? for_logging
+							      : for_warnings;
+	fah_object *globals;
 	unsigned char *overflow;
 	int err = 0;
+	bool quiet;
 
 	if (!fah_py_can_hide() && (is_set("gettrace") || is_set("getprofile"))) {
 		fah_log_note(name, "it was imported under a trace or profile function");
 		return 0;
 	}
 	overflow = fah_py_overflow_before();
-	text = text_for(plots);
-	globals = text ? namespace_for(plots, name, module, code) : NULL;
-	if (!globals || run_unseen(text, globals) < 0 ||
+	quiet = fah_quiet_begin();
+	globals = namespace_for(plots, name, module, code);
+	if (!globals || run_unseen(texts, globals) < 0 ||
 	    apply(fah_py.dict_get_text(globals, "changes")) < 0)
 		err = say_failed(name);
 	if (globals)
 		dissolve(globals);
+	if (quiet)
+		fah_quiet_end();
 	fah_py_overflow_after(overflow);
 	return err;
 }

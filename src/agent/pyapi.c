@@ -63,6 +63,7 @@ static const struct {
 	API(new_function, "PyCFunction_NewEx"),
 	API(untrack, "PyObject_GC_UnTrack"),
 	API(compile, "Py_CompileString"),
+	API(compile_as, "Py_CompileStringObject"),
 	API(eval, "PyEval_EvalCode"),
 	API(builtins, "PyEval_GetBuiltins"),
 	API(frame, "PyEval_GetFrame"),

@@ -82,10 +82,11 @@ struct fah_pyapi {
 	fah_object *(*call_args)(fah_object *, fah_object *, ...); /* new; NULL ends them */
 	fah_object *(*new_function)(struct fah_method_def *, fah_object *, fah_object *); /* new */
 	void (*untrack)(void *);
-	fah_object *(*compile)(const char *, const char *, int);       /* new */
-	fah_object *(*eval)(fah_object *, fah_object *, fah_object *); /* new */
-	fah_object *(*builtins)(void);				       /* borrowed */
-	fah_object *(*frame)(void);				       /* borrowed; NULL: none */
+	fah_object *(*compile)(const char *, const char *, int);		 /* new */
+	fah_object *(*compile_as)(const char *, fah_object *, int, void *, int); /* new */
+	fah_object *(*eval)(fah_object *, fah_object *, fah_object *);		 /* new */
+	fah_object *(*builtins)(void);						 /* borrowed */
+	fah_object *(*frame)(void);	      /* borrowed; NULL: none */
 	fah_object *(*sys_get)(const char *); /* borrowed; NULL: none, or all is being torn down */
 	fah_object *(*module_dict)(fah_object *); /* borrowed */
 	void *(*main_interpreter)(void);

@@ -4,7 +4,7 @@
  * An audit hook is the one door that every CPython since 3.8 opens without headers: its first
  * `cpython.run_*` event comes when the interpreter is ready and the program is about to run. The
  * hook then unlinks itself, so audited operations cost what they always did; where logs or plots
- * are watched (hooks.c) it stays until their modules are there.
+ * are watched (hooks.c) it comes back while their modules are imported.
  */
 #include "agent/count.h"
 #include "agent/exact.h"
@@ -12,6 +12,7 @@
 #include "agent/hooks.h"
 #include "agent/lines.h"
 #include "agent/python_gc.h"
+#include "agent/python_quiet.h"
 #include "core/sys.h"
 
 #include <fcntl.h>
@@ -31,7 +32,9 @@ struct hook_entry {
 
 static int on_event(const char *event, void *args, void *data);
 
-static uint64_t hook_link; /* see find_link */
+static uint64_t hook_link;	      /* see find_link */
+static struct hook_entry *hook_entry; /* ours; never freed */
+static _Atomic bool linked;
 
 static uint64_t address(const char *name)
 {
@@ -61,8 +64,10 @@ static uint64_t find_link(void)
 			    fah_load(&fah_mem_self, words[i], &e, sizeof(e)) < 0)
 				continue;
 			if (e.hook == (uint64_t)(uintptr_t)on_event &&
-			    e.data == (uint64_t)(uintptr_t)&fah_agent)
+			    e.data == (uint64_t)(uintptr_t)&fah_agent) {
+				hook_entry = (struct hook_entry *)(uintptr_t)words[i];
 				return at + i * 8;
+			}
 		}
 	}
 	return 0;
@@ -75,18 +80,61 @@ void fah_python_watch(void)
 
 	if (add(on_event, &fah_agent) == 0)
 		hook_link = find_link();
+	atomic_store(&linked, hook_link != 0);
 }
 
-/* Take our entry out of the list: one store; the entry itself is never freed. */
+/* The word that leads to the first entry, others' or ours: those that come later go to the end. */
+static _Atomic uint64_t *first_entry(void)
+{
+	return (_Atomic uint64_t *)(uintptr_t)hook_link;
+}
+
+/* Take our entry out of the list: one store, and no system call, which a sandbox may forbid. */
 void fah_python_unwatch(void)
 {
-	const struct hook_entry *e;
+	if (!hook_link || atomic_load(first_entry()) != (uint64_t)(uintptr_t)hook_entry)
+		return;
+	atomic_store(first_entry(), hook_entry->next);
+	atomic_store(&linked, false);
+}
 
-	/* plain loads: a list that is in use, and no system call, which a sandbox may forbid */
-	e = hook_link ? *(const struct hook_entry **)(uintptr_t)hook_link : NULL;
-	if (e && e->hook == (uint64_t)(uintptr_t)on_event &&
-	    e->data == (uint64_t)(uintptr_t)&fah_agent)
-		*(uint64_t *)(uintptr_t)hook_link = e->next;
+bool fah_python_can_watch_again(void)
+{
+	return hook_link != 0;
+}
+
+void fah_python_watch_again(void)
+{
+	uint64_t first;
+
+	if (!hook_link || atomic_exchange(&linked, true))
+		return;
+	/* without the GIL: another thread's entry that comes at the same moment stays */
+	first = atomic_load(first_entry());
+	do
+		hook_entry->next = first;
+	while (!atomic_compare_exchange_strong(first_entry(), &first,
+					       (uint64_t)(uintptr_t)hook_entry));
+}
+
+int fah_python_is_audited(void)
+{
+	uint32_t at = fah_agent.layout.interp_audit_hooks;
+	uint64_t list, head[4];
+
+	if (!hook_link || !at ||
+	    fah_load(&fah_mem_self, (uint64_t)(uintptr_t)fah_py.interpreter() + at, &list, 8) < 0)
+		return -1;
+	if (hook_entry->next)
+		return 1;
+	if (!list)
+		return 0;
+	/* it is kept from the collector, which no other list in this structure is: its links are 0
+	 */
+	return fah_load(&fah_mem_self, list - 16, head, sizeof(head)) == 0 && !head[0] &&
+			       head[3] == (uint64_t)(uintptr_t)fah_py.t_list
+		       ? 1
+		       : -1;
 }
 
 /* PY_VERSION_HEX of the running interpreter; from its text before 3.11. */
@@ -152,7 +200,6 @@ static const char *prepare(void)
 	fah_agent.runtime = address("_PyRuntime");
 	if (!fah_agent.runtime)
 		return "the interpreter does not export _PyRuntime";
-	fah_agent.python_version = version_hex();
 	if (fah_py_layout_init(layout, &fah_mem_self, fah_agent.python_version, fah_agent.runtime) <
 	    0)
 		return "this Python build is not known (CPython 3.8 to 3.15 with the GIL are)";
@@ -172,7 +219,7 @@ static const char *prepare(void)
 	return NULL;
 }
 
-/* The program asked for more than samples: then the hook stays. */
+/* Lines, or modules that come by a way that cannot be watched otherwise: then the hook stays. */
 static void watch_modules(bool recording)
 {
 	if (!fah_hooks_start(recording) && !fah_lines_watches())
@@ -211,6 +258,8 @@ static int on_event(const char *event, void *args, void *data)
 	static _Atomic bool started;
 	bool expected = false;
 
+	bool quiet;
+
 	(void)data;
 	if (atomic_load_explicit(&started, memory_order_relaxed) ||
 	    strncmp(event, "cpython.run_", 12) ||
@@ -218,6 +267,10 @@ static int on_event(const char *event, void *args, void *data)
 		fah_lines_event(event);
 		return fah_hooks_event(event, args);
 	}
+	fah_agent.python_version = version_hex();
+	quiet = fah_pyapi_load() && fah_quiet_begin();
 	start();
+	if (quiet)
+		fah_quiet_end();
 	return 0;
 }

@@ -10,11 +10,13 @@
  * destructor).
  */
 #include "agent/agent.h"
+#include "agent/hooks.h"
 #include "agent/pyapi.h"
 
 static void on_clear(fah_object *capsule)
 {
 	(void)capsule;
+	fah_hooks_stop();
 	fah_record_end();
 }
 

@@ -19,12 +19,16 @@ static struct {
 	const char *name;
 	void *_Atomic address;
 } reals[] = {
-	{"execvpe", NULL},	   {"posix_spawn", NULL},   {"posix_spawnp", NULL},
-	{"system", NULL},	   {"sigaction", NULL},	    {"signal", NULL},
-	{"pthread_create", NULL},  {"__sysv_signal", NULL}, {"siginterrupt", NULL},
-	{"pthread_sigmask", NULL}, {"sigprocmask", NULL},   {"sigwait", NULL},
-	{"sigwaitinfo", NULL},	   {"sigtimedwait", NULL},  {"raise", NULL},
-	{"pthread_kill", NULL},	   {"prctl", NULL},	    {"dlclose", NULL},
+	{"execvpe", NULL},	  {"posix_spawn", NULL},
+	{"posix_spawnp", NULL},	  {"system", NULL},
+	{"sigaction", NULL},	  {"signal", NULL},
+	{"pthread_create", NULL}, {"__sysv_signal", NULL},
+	{"siginterrupt", NULL},	  {"pthread_sigmask", NULL},
+	{"sigprocmask", NULL},	  {"sigwait", NULL},
+	{"sigwaitinfo", NULL},	  {"sigtimedwait", NULL},
+	{"raise", NULL},	  {"pthread_kill", NULL},
+	{"prctl", NULL},	  {"dlclose", NULL},
+	{"open", NULL},		  {"open64", NULL},
 };
 
 struct wanted {

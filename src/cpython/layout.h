@@ -36,8 +36,9 @@ struct fah_py_layout {
 
 	/* PyInterpreterState */
 	uint32_t interp_next, interp_threads_head;
-	uint32_t interp_gil;	    /* 3.12+: pointer to struct _gil_runtime_state */
-	uint32_t interp_collecting; /* 3.9+: gc.collecting */
+	uint32_t interp_gil;	     /* 3.12+: pointer to struct _gil_runtime_state */
+	uint32_t interp_collecting;  /* 3.9+: gc.collecting */
+	uint32_t interp_audit_hooks; /* a list, or NULL; no version says itself where */
 
 	/* struct _gil_runtime_state */
 	uint32_t gil_holder, gil_locked;

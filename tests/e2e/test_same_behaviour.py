@@ -50,6 +50,42 @@ def test_all_that_a_program_sees(program, python, tmp_path):
     assert capture_of(result).stat().st_size > 0
 
 
+def test_what_is_kept_for_logs_moves_no_collection(program, python, tmp_path):
+    """The modules that are changed for it are there before the program, or are its first act."""
+    same(python, [MIRROR], tmp_path, stdin=b"", env={"PYTHONWARNINGS": "default"})
+    for imported in ("logging", "warnings, logging, dataclasses"):
+        path = script(tmp_path, "import %s\n%s" % (imported, open(MIRROR).read()))
+        same(python, [path], tmp_path, stdin=b"", env={"PYTHONWARNINGS": None})
+
+
+COLLECTIONS = """
+import gc
+def show():
+    print(gc.get_count()[0], [(s["collections"], s["collected"]) for s in gc.get_stats()])
+show()
+import random, threading
+show()
+import logging
+show()
+print(gc.collect())
+import inspect, email.message, unittest
+show()
+"""
+
+
+def test_collections_come_when_they_would(program, python, tmp_path):
+    """Each of them, and to a few objects: tuples that an audit hook is given, on the way of one import."""
+    path = script(tmp_path, COLLECTIONS)
+    env = {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": None}
+    plain(python, [path], tmp_path, env=env)  # so that all is compiled
+    seen = []
+    for result in (plain(python, [path], tmp_path, env=env), profile(python, [path], tmp_path, ["-q"], env=env)):
+        seen.append([line.partition(" ")[::2] for line in result.out.splitlines()])
+    for (count, rest), (profiled, rest_profiled) in zip(*seen):
+        assert rest == rest_profiled, seen
+        assert abs(int(count) - int(profiled)) < 16, seen
+
+
 def test_code(program, python, tmp_path):
     same(
         python,

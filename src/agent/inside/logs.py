@@ -1,120 +1,23 @@
 # logs.py - makes logging and warnings tell the agent of what they are given. Runs inside the program.
 #
-# agent/hooks.c runs this text, in a namespace of its own, when the code of one of the two is about to be run by
-# its import, or when recording begins and it is there already. It makes other code for a few
-# functions: the same statements, from the same source, with `hook @ values` added, which tells the
+# agent/inside.c runs this text, in a namespace of its own, when the code of one of the two is about to be run by
+# its import, or when recording begins and it is there already; before it, there, logs_logging.py or logs_warnings.py. It
+# makes other code for a few functions: the same lines of the same source, with `hook @ values` added, which tells the
 # agent; an operator, since a call could be seen by the program's own profile function. No handler, level or filter
-# changes, no frame comes in between, all lines and columns of tracebacks are as they were. It imports nothing. An
-# exception: all is as it was.
+# changes, no frame comes in between, all lines and columns of tracebacks are as they were: what is added stands to the
+# right of what is there. It imports nothing, and there is no syntax tree: the types for it would stay, 500 to 1100
+# objects that the program's own first tree would find made. An exception: all is as it was.
 #
 # Given: name and module (perhaps still empty), code (of the module; None: it was run long ago), hook, level,
-# changes (a list). Left there: (code object, place among its constants, what is to stand there).
+# compiled (text and file name to code; the built-in one makes those types), changes (a list). Left there: (code object,
+# place among its constants, what is to stand there).
+# Of the other text: edits(), a list of (names that lead to a function, what edits its lines: list, first, last, the
+# lines' numbers; False where there is nothing to edit); prepared(lines), as they are to be compiled; finished(edit, code,
+# last), what that made of it.
 
-ONLY_AST = 0x400
 MARK = "fixingahole: hook"  # stands for the hook until the code is made
 
 LOADERS = ("_frozen_importlib_external", "importlib._bootstrap_external", "zipimport")
-
-SUPPRESSED, RECORD, GIVEN, SHOWN = range(4)  # as in agent/log_hook.c
-
-
-def parse(text, filename, mode):
-    return compile(text, filename, mode, ONLY_AST, True)
-
-
-def expression(text):
-    return parse(text.replace("MARK", repr(MARK)), "<fixingahole>", "eval").body
-
-
-def place(node, at):
-    """Ours stand where what they belong to stands: lines and columns in tracebacks stay as they were."""
-    for name in node._attributes:
-        setattr(node, name, getattr(at, name))
-    for name in node._fields:
-        value = getattr(node, name, None)
-        for child in value if isinstance(value, list) else [value]:
-            if hasattr(child, "_fields"):
-                place(child, at)
-    return node
-
-
-def kind(node):
-    return type(node).__name__
-
-
-def is_call(node, name):
-    """A call of name, or of anything's attribute of that name."""
-    return kind(node) == "Call" and name in (
-        getattr(node.func, "id", None),
-        getattr(node.func, "attr", None),
-    )
-
-
-# Edits: a list of statements in, the same list with ours out; None where there is nothing to edit.
-
-
-def suppressed(statements):
-    """if self.isEnabledFor(LEVEL): ... -> if self.isEnabledFor(LEVEL) or hook @ (...): ..."""
-    for statement in statements:
-        if kind(statement) == "If" and is_call(statement.test, "isEnabledFor"):
-            test = statement.test
-            both = expression(
-                "0 or MARK @ (%d, self, level, msg, args, kwargs)" % SUPPRESSED
-            )
-            place(both, test)
-            both.values[0] = test
-            both.values[1].right.elts[2] = test.args[0]
-            statement.test = both
-            return statements
-    return None
-
-
-def handled(statements):
-    """self.handle(record) -> try: self.handle(record) finally: hook @ (...)"""
-    last = statements[-1]
-    if kind(last) != "Expr" or not is_call(last.value, "handle"):
-        return None
-    text = "try:\n pass\nfinally:\n %r @ (%d, level, record)" % (MARK, RECORD)
-    both = place(parse(text, "<fixingahole>", "exec").body[0], last)
-    both.body = [last]
-    return statements[:-1] + [both]
-
-
-def before(statements, found, values):
-    """found: which statement; the hook gets values before it."""
-    for i, statement in enumerate(statements):
-        if found(statement):
-            ours = parse("%r @ (%s)" % (MARK, values), "<fixingahole>", "exec").body[0]
-            return statements[:i] + [place(ours, statement)] + statements[i:]
-        for name in ("body", "orelse"):
-            inner = getattr(statement, name, None)
-            inner = isinstance(inner, list) and before(inner, found, values)
-            if inner:
-                setattr(statement, name, inner)
-                return statements
-    return None
-
-
-def given(statements):
-    """To the program's own showwarning(), before it is called."""
-
-    def found(statement):
-        return kind(statement) == "Expr" and is_call(statement.value, "sw")
-
-    return before(statements, found, "%d, sw, msg" % GIVEN)
-
-
-def shown(statements):
-    """Where it is about to be written, and not recorded by catch_warnings()."""
-
-    def found(statement):
-        return (
-            kind(statement) == "Assign"
-            and getattr(statement.targets[0], "id", None) == "file"
-            and getattr(statement.value, "attr", None) == "file"
-        )
-
-    return before(statements, found, "%d, msg" % SHOWN)
 
 
 def same_name(code, wanted):
@@ -129,48 +32,61 @@ def same_name(code, wanted):
     return None
 
 
-def definition(tree, name):
-    for statement in tree.body:
-        if kind(statement) == "FunctionDef" and statement.name == name:
-            return statement
-        if kind(statement) == "ClassDef":
-            return definition(statement, name)
-    return None
-
-
-def text_of(lines, old, owner, imports):
-    """The function's own lines, where they stand in the file."""
-    first = last = old.co_firstlineno
+def end_of(lines, first):
+    """Of the function that begins there: its last line's number."""
     line = lines[first - 1]
     deeper = line[: len(line) - len(line.lstrip())] + " "
-    while last < len(lines) and (not lines[last].strip() or lines[last].startswith(deeper)):
-        last += 1
-    head = imports + "\n" * (first - 1 - len(owner))
-    for name in owner:
-        head += "class %s:\n" % name
-    return head + "\n".join(lines[first - 1 : last]) + "\n"
+    last = end = first
+    while end < len(lines) and (not lines[end].strip() or lines[end].startswith(deeper)):
+        end += 1
+        if lines[end - 1].strip():
+            last = end
+    return last
 
 
-def tree_of(lines, imports, old, owner):
-    """What the function was made from: compiled again it gives the same."""
-    # from 3.11 on a function of an imported module is called in another way than a method
-    for start in (imports, ""):
-        tree = parse(text_of(lines, old, owner, start), old.co_filename, "exec")
-        if same_name(compile(tree, old.co_filename, "exec", 0, True), old) == old:
-            return tree
-    raise ImportError("the source of %s is not what it was made from" % old.co_name)
+def text_of(lines, functions):
+    """The functions' lines where they stand in the file, and what they depend on: their classes, and
+    imports, since from 3.11 on a function of an imported module is called in another way than a method."""
+    kept = [""] * (max([last for _, _, last in functions]) + 1)
+    for i, line in enumerate(lines):
+        if line.startswith("import "):
+            kept[i] = line
+        elif line.startswith(("def ", "class ")):
+            break
+    for path, first, last in functions:
+        kept[first - 1 : last] = lines[first - 1 : last]
+        i = first - 1
+        while path[1:] and not lines[i].startswith("class "):
+            i -= 1
+        kept[i] = lines[i]
+    return kept
 
 
-def changed(lines, imports, old, edit, owner):
-    tree = tree_of(lines, imports, old, owner)
-    body = definition(tree, old.co_name)
-    body.body = edit(body.body)
-    if body.body is None:
-        raise ImportError("%s is not written as in any Python known" % old.co_name)
-    new = same_name(compile(tree, old.co_filename, "exec", 0, True), old)
+def with_hook(new, old):
     # python -b: bytes must not be compared with it
     consts = [hook if isinstance(c, str) and c == MARK else c for c in new.co_consts]
+    if isinstance(consts[0], str) and "\f" in consts[0]:
+        consts[0] = old.co_consts[0]  # its description, less deep
     return new.replace(co_consts=tuple(consts))
+
+
+def changed(lines, found):
+    """found: (path, edit, code) each; the new code of each."""
+    filename = found[0][2].co_filename
+    functions = [(path, old.co_firstlineno, end_of(lines, old.co_firstlineno)) for path, _, old in found]
+    lines = text_of(lines, functions)
+    before = compiled("\n".join(lines), filename)
+    for _, _, old in found:
+        if same_name(before, old) != old:
+            raise ImportError("the source of %s is not what it was made from" % old.co_name)
+    for (_, edit, old), (_, first, last) in zip(found, functions):
+        if not edit(lines, first, last):
+            raise ImportError("%s is not written as in any Python known" % old.co_name)
+    after = compiled("\n".join(prepared(lines)), filename)
+    return [
+        finished(edit, with_hook(same_name(after, old), old), last)
+        for (_, edit, old), (_, _, last) in zip(found, functions)
+    ]
 
 
 def in_code(container, path):
@@ -192,17 +108,6 @@ def in_module(path):
     return found, None, old
 
 
-def edits():
-    if name != "logging":
-        return [(("_showwarnmsg",), given), (("_showwarnmsg_impl",), shown)]
-    found = [(("Logger", "_log"), handled), (("Logger", "log"), suppressed)]
-    found.append((("LoggerAdapter", "log"), suppressed))
-    for number, function in enumerate(("debug", "info", "warning", "error", "critical"), 1):
-        if number * 10 >= level:
-            found.append((("Logger", function), suppressed))
-    return found
-
-
 def source_of(filename):
     """Its lines, by a loader that runs no code of the program's."""
     loader = module.__spec__.loader
@@ -215,20 +120,19 @@ def source_of(filename):
 
 
 def main():
-    lines, imports, made = None, None, []
+    found, places = [], []
     for path, edit in edits():
-        place_of = in_code(code, path) if code is not None else in_module(path)
-        if place_of is None:
+        place = in_code(code, path) if code is not None else in_module(path)
+        if place is None:
             return  # a module of the program's that has the same name; or it was done
-        if lines is None:
-            lines = source_of(place_of[2].co_filename)
-            imports = "; ".join([line for line in lines if line.startswith("import ")])
-        made.append(place_of[:2] + (changed(lines, imports, place_of[2], edit, path[:-1]),))
-    if code is not None:
-        changes.extend(made)
-        return
-    for function, _, new in made:
-        function.__code__ = new
+        places.append(place)
+        found.append((path, edit, place[2]))
+    made = changed(source_of(places[0][2].co_filename), found)
+    for (owner, i, _), new in zip(places, made):
+        if code is None:
+            owner.__code__ = new
+        else:
+            changes.append((owner, i, new))
 
 
 main()

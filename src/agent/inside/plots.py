@@ -4,8 +4,8 @@
 # its import, or when it is there already: then the function stays the same object, under whatever
 # names the program has it, with other code. It takes the same arguments. It imports nothing.
 #
-# Given: name and module (perhaps still empty), code (of the module; None: it was run before), changes (a list).
-# Left there: (code object, place among its constants, what is to stand there).
+# Given: name and module (perhaps still empty), code (of the module; None: it was run before), compiled (see logs.py),
+# changes (a list). Left there: (code object, place among its constants, what is to stand there).
 
 CLASSES = {  # where show() is a method
     "matplotlib.figure": "Figure",
@@ -35,7 +35,7 @@ def quiet(old):
         ", ".join(words),
         free or "pass",
     )
-    outer = compile(text, old.co_filename, "exec", 0, True).co_consts[0]
+    outer = compiled(text, old.co_filename).co_consts[0]
     new = [const for const in outer.co_consts if isinstance(const, type(old))][0]
     same = {"co_name": old.co_name, "co_firstlineno": old.co_firstlineno}
     if hasattr(old, "co_qualname"):
