@@ -428,7 +428,7 @@ static int one_of_many(void *job, struct fah_runfolder *folder)
 
 static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 {
-	_cleanup_(job_release) struct job job = {0};
+	_cleanup_(job_release) struct job job = {.log_level = FAH_LOG_LEVEL_DEFAULT};
 	_cleanup_(fah_freep) char *command = NULL;
 	struct fah_runfolder folder;
 	int status = parse(&job, cmd, argc, argv);
@@ -491,8 +491,8 @@ const struct fah_command fah_cmd_profile = {
 		       "performance/<script>/<UTC date_time>/ "
 		       "holds a copy of the code, profile_summary.txt, profile_results.txt (the "
 		       "cost of each line), "
-		       "profile.fah (the recording, for fixingahole inspect) and, with --log-level "
-		       "and where there were any, logs.log (warnings and log records; the "
+		       "profile.fah (the recording, for fixingahole inspect) and, where there were "
+		       "any, logs.log (warnings and log records; the "
 		       "program's own logging goes on as it is).\n\n"
 		       "With --repeat each run has a folder run_1, run_2 and so on in there, and "
 		       "beside them function_stats.json has the mean, deviation and extremes of "

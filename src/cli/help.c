@@ -254,8 +254,8 @@ void fah_man(const struct fah_command *cmd)
 	      "FIXINGAHOLE_DURATION\nAs the options of profile: see there.\n"
 	      ".SH FILES\n.TP\n.I performance/<script>/<UTC date_time>/\n"
 	      "A copy of the code, profile_summary.txt, profile_results.txt, profile.fah, and "
-	      "logs.log where --log-level "
-	      "found something for it.\n"
+	      "logs.log where "
+	      "there is something in it.\n"
 	      ".TP\n.I pyproject.toml\nIts table [tool.fixingahole]: root, output, ignore, "
 	      "duration.\n",
 	      stdout);

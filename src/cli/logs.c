@@ -22,8 +22,12 @@ int fah_logs_parse_level(const char *text, uint32_t *ret_level)
 			return 0;
 		}
 	}
-	return fah_fail("profile: --log-level %s: there are DEBUG, INFO, WARNING, ERROR and "
-			"CRITICAL",
+	if (!strcasecmp(text, "OFF")) {
+		*ret_level = 0;
+		return 0;
+	}
+	return fah_fail("profile: --log-level %s: there are DEBUG, INFO, WARNING, ERROR, "
+			"CRITICAL and OFF",
 			text);
 }
 

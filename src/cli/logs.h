@@ -10,11 +10,12 @@
 #include "model/profile.h"
 
 #define FAH_LOGS_FILE "logs.log"
+#define FAH_LOG_LEVEL_DEFAULT 30 /* WARNING */
 #define FAH_LOG_LEVEL_OPTION(id) \
 	{ \
 		id, "log-level", "l", "LEVEL", \
-			"to logs.log: all from DEBUG, INFO, WARNING, ERROR or CRITICAL up, and " \
-			"warnings" \
+			"logs.log: from DEBUG, INFO, WARNING (default), ERROR or CRITICAL up; " \
+			"OFF: none" \
 	}
 #define FAH_NO_PLOTS_OPTION(id) \
 	{ \
@@ -23,7 +24,7 @@
 	}
 
 /* 0, or an exit status after saying why not. */
-int fah_logs_parse_level(const char *text, uint32_t *ret_level); /* Python's number */
+int fah_logs_parse_level(const char *text, uint32_t *ret_level); /* Python's number; 0: OFF */
 /* One library, several with commas between, or NULL: all. Adds to *plots (enum fah_plots). */
 int fah_plots_parse(const char *text, uint32_t *plots);
 

@@ -88,7 +88,7 @@ const struct fah_topic fah_topics[] = {
 	 "    profile_summary.txt  what is printed at the end\n"
 	 "    profile_results.txt  lines of each file with 1 % of the run or more\n"
 	 "    profile.fah          the recording: see help captures\n"
-	 "    logs.log             with --log-level: warnings and log records\n"
+	 "    logs.log             warnings and log records, where there were any\n"
 	 "    <script>             a copy of the code that ran\n\n"
 	 "An output folder that is new or empty gets a .gitignore for all that is in it. --output-file FILE "
 	 "has summary and table together."},

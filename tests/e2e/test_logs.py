@@ -13,7 +13,7 @@ EXPECTED = re.compile(r"# log: (Level \d+|\S+) (\S+): (.*)")
 LINE = re.compile(
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (Level \d+|\S+) (\S+) \((.*?):(\d+)(, process \d+)?\): (.*)"
 )
-KEPT = ("-q", "-l", "WARNING")
+KEPT = ("-q",)  # from WARNING on: nobody has to ask
 ENV = {"PYTHONWARNINGS": None}  # else the interpreter imports warnings by itself
 
 
@@ -73,7 +73,7 @@ def test_the_summary_says_where_and_how_many(program, system_python, tmp_path):
         folder = tmp_path / str(number)
         folder.mkdir()
         script(folder, text % number)
-        result = profile(system_python, ["script.py"], folder, ["-l", "WARNING"], env=ENV)
+        result = profile(system_python, ["script.py"], folder, [], env=ENV)
         place = result.folder.relative_to(folder) / "logs.log"
         line = "Check logs %s (%s)" % (place, said)
         assert line in result.out.splitlines()
@@ -110,7 +110,7 @@ def test_levels_and_records_of_errors(program, system_python, tmp_path):
 def test_an_unknown_level(program, system_python, tmp_path):
     result = profile(system_python, [script(tmp_path, "pass"), "-l", "LOUD"], tmp_path)
     assert result.status == 2 and not (tmp_path / "performance").exists()
-    assert "there are DEBUG, INFO, WARNING, ERROR and CRITICAL" in result.err
+    assert "there are DEBUG, INFO, WARNING, ERROR, CRITICAL and OFF" in result.err
 
 
 def test_warnings_as_errors(program, some_python, tmp_path):
@@ -282,6 +282,101 @@ def test_a_sandbox_that_kills(program, some_python, tmp_path):
     assert (result.out, result.status) == (expected.out, 0)
 
 
+WAYS = {
+    "no cache": {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "nowhere"},
+    "a cache elsewhere": {"PYTHONPYCACHEPREFIX": "elsewhere"},
+    "optimised": {"PYTHONOPTIMIZE": "2"},
+}
+READ_FIRST = """
+import os, sys
+folder = os.path.dirname(os.__file__)
+for i in range(3):
+    open(os.path.join(folder, "logging", "__init__.py"), "rb").read()
+    open(os.path.join(folder, "warnings.py"), "rb").read()
+for i in range(100):
+    open(os.devnull).close()
+import logging, warnings
+logging.warning("l")
+warnings.warn("w")
+"""
+TWO_THREADS = """
+import threading
+threads = [threading.Thread(target=__import__, args=(name,)) for name in ("logging", "warnings")]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+import logging, warnings
+logging.warning("l")
+warnings.warn("w")
+"""
+FORKED = """
+import os
+if os.fork():
+    status = os.wait()[1]
+    import warnings
+    warnings.warn("w")
+    raise SystemExit(status)
+import logging
+logging.warning("l")
+"""
+REPLACED = """
+import sys, types
+class Module(types.ModuleType):
+    def warn(self, text):
+        print(text)
+sys.modules["warnings"] = Module("warnings")
+import warnings
+warnings.warn("not one")
+del sys.modules["warnings"]
+import logging, warnings
+logging.warning("l")
+warnings.warn("w")
+"""
+
+
+def test_ways_to_a_module(program, some_python, tmp_path):
+    """However its code is read, and whatever was read before."""
+    for way in sorted(WAYS):
+        folder = tmp_path / way
+        folder.mkdir()
+        path = script(folder, "import logging, warnings\nlogging.warning('l')\nwarnings.warn('w')\n")
+        for _ in range(2):  # the second finds what the first one compiled
+            result = same(some_python, [path], folder, env=dict(ENV, **WAYS[way]))
+            assert [entry[4] for entry in lines_of(result)] == ["l", "w"]
+    for text in (READ_FIRST, TWO_THREADS, FORKED, REPLACED):
+        folder = tmp_path / str(len(text))
+        folder.mkdir()
+        result = same(some_python, [script(folder, text)], folder)
+        assert sorted(entry[4] for entry in lines_of(result)) == ["l", "w"]
+
+
+OPENED = """
+import errno, os, stat
+os.umask(0)
+for flags, mode in ((os.O_CREAT | os.O_WRONLY, 0o640), (os.O_CREAT | os.O_EXCL, 0o604), (os.O_RDONLY, 0)):
+    try:
+        fd = os.open("made", flags, mode)
+        print(oct(stat.S_IMODE(os.fstat(fd).st_mode)), os.get_inheritable(fd))
+        os.close(fd)
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+try:
+    fd = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o601)
+    print(oct(stat.S_IMODE(os.fstat(fd).st_mode)))
+except OSError as error:
+    print(errno.errorcode[error.errno])
+for path in ("", "nowhere/logging/__init__.py", "made/warnings.py", b"\\xff/warnings.py", "x" * 5000):
+    try:
+        os.open(path, os.O_RDONLY)
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+os.unlink("made")
+"""
+
+
+def test_files_are_opened_as_they_were(program, python, tmp_path):
+    same(python, [script(tmp_path, OPENED)], tmp_path)
+
+
 def test_the_summary_again(program, system_python, tmp_path):
     """summarize has the line as long as the file is there, and counts it where the capture does not."""
     text = "import logging, warnings\nwarnings.warn('w\\nx')\nlogging.log(33, 'x')\nlogging.error('e')\n"
@@ -310,6 +405,6 @@ def test_nothing_changes_unless_it_is_asked_for(program, system_python, tmp_path
     command = [str(BINARY), "record", "-o", "x.fah", "--", system_python.path, path]
     for result in (
         run(command, tmp_path, system_python),
-        same(system_python, [path], tmp_path, ["-q"]),
+        same(system_python, [path], tmp_path, ["-q", "--log-level", "OFF"]),
     ):
         assert result.out == expected.out and not list(tmp_path.glob("**/logs.log"))

@@ -14,13 +14,7 @@ from support.pythons import REPO
 from support.run import BINARY, TARGETS, run, run_folder
 from test_notebooks import notebook
 
-LOGS = "logs are kept on request only (--log-level): by default the program's collections would shift"
-MISSING = {
-    # of the summary
-    "Check logs": LOGS,
-    # of the run folder
-    "logs.log": LOGS,
-}
+MISSING = {}
 
 # As they are typed, behind the script's name.
 OPTIONS = {
