@@ -1,4 +1,4 @@
-"""Blocks of malloc's alone, of 64 kB and 2 MB, each written to: a program that only asks for memory natively."""
+"""Blocks of malloc's, of 64 kB and 2 MB, each written to. ctypes makes ten small objects for each."""
 import ctypes
 import os
 import time
