@@ -27,6 +27,7 @@ void fah_sites_reset(struct fah_sites *s)
 	if (s->n_nodes)
 		memset(s->slots, 0, sizeof(s->slots));
 	s->n_nodes = s->n_chain = 0;
+	s->far.tstate = 0;
 }
 
 /* Where the code's block is marked, and its number; NULL: nobody would hear of its end. */
@@ -163,6 +164,76 @@ static uint64_t state_with_gil(bool *ret_none)
 	return running == own ? (uint64_t)(uintptr_t)own : 0;
 }
 
+/* One more piece of what the thread's place hangs on. Where its bytes stand now; NULL: no room, or
+ * it cannot be read. */
+static const uint8_t *far_add(struct fah_sites_far *f, size_t *at, uint64_t addr, size_t len)
+{
+	uint8_t *to = f->seen + *at;
+
+	if (f->n == FAH_SITES_FAR + 2 || *at + len > sizeof(f->seen) ||
+	    fah_load(&fah_mem_self, addr, to, len) < 0)
+		return NULL;
+	f->pieces[f->n++] = (struct fah_piece){NULL, addr, len};
+	*at += len;
+	return to;
+}
+
+static uint64_t word_at(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return v;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The chain is what the proved walk has just followed, and stays it: its thread is here. Of each
+ * frame all between what it is known by; what else changes there only has it walked again. */
+static void far_learn(struct fah_sites *s, uint64_t tstate, uint32_t node)
+{
+	const struct fah_py_layout *l = &fah_agent.layout;
+	uint32_t from = least(l->f_previous, least(l->f_code, l->f_instr));
+	uint32_t to = ~least(~l->f_previous, least(~l->f_code, ~l->f_instr)) + 8;
+	struct fah_sites_far *f = &s->far;
+	const uint8_t *p;
+	size_t at = 0;
+
+	if (l->f_owner >= to)
+		to = l->f_owner + 1;
+	f->tstate = 0;
+	f->n = 0;
+	f->epoch = atomic_load(&fah_sites_epoch);
+	f->node = node;
+	p = tstate ? far_add(f, &at, tstate + l->ts_frame, 8) : NULL;
+	if (p && l->frames_kind == FAH_PY_FRAMES_CFRAME)
+		p = far_add(f, &at, word_at(p) + l->cframe_current, 8);
+	if (!p)
+		return;
+	for (uint64_t frame = word_at(p); frame; frame = word_at(p + l->f_previous - from)) {
+		p = far_add(f, &at, frame + from, to - from);
+		if (!p)
+			return;
+	}
+	f->tstate = tstate;
+}
+
+static bool far_same(struct fah_sites *s, uint64_t tstate)
+{
+	struct fah_sites_far *f = &s->far;
+	size_t total = 0;
+
+	if (!tstate || f->tstate != tstate || f->epoch != atomic_load(&fah_sites_epoch))
+		return false;
+	for (uint32_t i = 0; i < f->n; i++)
+		total += f->pieces[i].len;
+	return fah_load_gather(f->pieces, (int)f->n, f->now, total) == (int)f->n &&
+	       !memcmp(f->now, f->seen, total);
+}
+
 enum fah_sites_answer fah_sites_here(struct fah_sites *s, uint32_t *ret_node)
 {
 	bool none;
@@ -170,8 +241,14 @@ enum fah_sites_answer fah_sites_here(struct fah_sites *s, uint32_t *ret_node)
 	uint32_t n;
 
 	*ret_node = 0;
-	if (__builtin_expect(!tstate, 0))
-		return none ? FAH_SITES_FOUND : FAH_SITES_WALK;
+	if (__builtin_expect(!tstate, 0)) {
+		if (none)
+			return FAH_SITES_FOUND;
+		if (!own_state || !far_same(s, (uint64_t)(uintptr_t)own_state()))
+			return FAH_SITES_WALK;
+		*ret_node = s->far.node;
+		return FAH_SITES_FOUND;
+	}
 	n = fah_py_chain(&fah_agent.layout, tstate, s->now, FAH_PY_MAX_FRAMES);
 	return n == FAH_PY_CHAIN_DOUBT ? FAH_SITES_WALK : look_up(s, n, ret_node);
 }
@@ -202,6 +279,8 @@ enum fah_sites_answer fah_sites_walked(struct fah_sites *s, struct fah_thread_st
 		if (!node)
 			return FAH_SITES_FULL;
 	}
+	if (!has_gil && own_state && t->tstate == (uint64_t)(uintptr_t)own_state())
+		far_learn(s, t->tstate, node);
 	*ret_node = node;
 	return FAH_SITES_FOUND;
 }

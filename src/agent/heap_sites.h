@@ -17,7 +17,9 @@
 
 #define FAH_SITES_NODES 24576u
 #define FAH_SITES_SLOTS 32768u /* a power of two */
-#define FAH_SITES_CODES 2048u  /* likewise */
+#define FAH_SITES_FAR 60u      /* frames */
+#define FAH_SITES_FAR_ROOM 4096u
+#define FAH_SITES_CODES 2048u /* likewise */
 
 struct fah_site {
 	uint32_t parent; /* 0: none */
@@ -42,6 +44,16 @@ struct fah_sites {
 		uint32_t id;	 /* 0: skip */
 		uint32_t firsttraceable;
 	} codes[FAH_SITES_CODES];
+	/* Without the GIL: the frames of the last walk, as they stood in memory. While they do, by
+	 * one load that cannot fault, the thread is where it was. */
+	struct fah_sites_far {
+		uint64_t tstate; /* 0: nothing is known */
+		uint64_t epoch;
+		uint32_t node;
+		uint32_t n;
+		struct fah_piece pieces[FAH_SITES_FAR + 2]; /* those of tstate and C frame first */
+		uint8_t seen[FAH_SITES_FAR_ROOM], now[FAH_SITES_FAR_ROOM];
+	} far;
 	uint32_t n_nodes;
 	struct fah_site nodes[FAH_SITES_NODES + 1]; /* from 1 on */
 	uint32_t slots[FAH_SITES_SLOTS];

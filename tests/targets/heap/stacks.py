@@ -8,6 +8,13 @@ import json
 import sys
 import threading
 
+try:
+    import ctypes
+
+    malloc = ctypes.CDLL(None).malloc
+except ImportError:  # a Python without it
+    malloc = None
+
 FIRST = 100003  # more than anything else asks for, and each size once
 sizes = itertools.count(FIRST)
 expected = {}
@@ -55,6 +62,22 @@ def nothing_in_between():
     b = plain(two)
     c = plain(three)
     kept.extend([a, b, c])
+
+
+def by_c(size):
+    malloc(size)
+
+
+def without_gil():
+    # ctypes lets it go: by size below 0, since those blocks are malloc's own
+    sizes_here = [next(sizes) for _ in range(6)]
+    here, inside = stack(sys._getframe()), by_c.__code__.co_firstlineno + 1
+    for i, size in enumerate(sizes_here):
+        expected[-size] = [["stacks.py", inside], ["stacks.py", here[0][1] + 4 + i // 2]] + here[1:]
+    a, b, c, d, e, f = sizes_here
+    by_c(a); by_c(b)
+    by_c(c); by_c(d)
+    by_c(e); by_c(f)
 
 
 def recursion(n):
@@ -164,6 +187,8 @@ class Outer:
 def everything():
     other_caller_line()
     nothing_in_between()
+    if malloc:
+        without_gil()
     recursion(30)
     generators()
     coroutines()
