@@ -35,11 +35,16 @@ static uint32_t objects(const struct fah_py_layout *l, uint64_t frame, struct fa
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; frame; i++) {
+		uint64_t code;
+
 		if (!credible(frame) || i >= FAH_PY_MAX_WALK)
 			return FAH_PY_CHAIN_DOUBT;
+		code = word(frame + l->f_code);
+		if (!credible(code))
+			return FAH_PY_CHAIN_DOUBT;
 		if (n < max)
-			links[n++] = (struct fah_py_link){word(frame + l->f_code),
-							  (uint32_t)int_at(frame + l->f_instr)};
+			links[n++] =
+				(struct fah_py_link){code, (uint32_t)int_at(frame + l->f_instr)};
 		frame = word(frame + l->f_previous);
 	}
 	return n;
@@ -51,17 +56,23 @@ static uint32_t iframes(const struct fah_py_layout *l, uint64_t frame, struct fa
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; frame; i++) {
+		uint64_t code;
 		uint8_t owner;
 
 		if (!credible(frame) || i >= FAH_PY_MAX_WALK)
 			return FAH_PY_CHAIN_DOUBT;
 		owner = *(const uint8_t *)(uintptr_t)(frame + l->f_owner);
-		if (owner <= OWNER_GENERATOR && n < max)
-			links[n++] = (struct fah_py_link){
-				word(frame + l->f_code) & ~(uint64_t)l->code_tag_mask,
-				word(frame + l->f_instr) | (owner == OWNER_GENERATOR)};
-		else if (owner > OWNER_GENERATOR && owner < l->owner_shim)
+		if (owner <= OWNER_GENERATOR) {
+			code = word(frame + l->f_code) & ~(uint64_t)l->code_tag_mask;
+			if (!credible(code))
+				return FAH_PY_CHAIN_DOUBT;
+			if (n < max)
+				links[n++] = (struct fah_py_link){
+					code,
+					word(frame + l->f_instr) | (owner == OWNER_GENERATOR)};
+		} else if (owner < l->owner_shim) {
 			return FAH_PY_CHAIN_DOUBT; /* a frame that has ended */
+		}
 		frame = word(frame + l->f_previous);
 	}
 	return n;
