@@ -8,7 +8,9 @@
 #include "agent/heap_every.h"
 
 #include "agent/heap.h"
+#include "agent/heap_here.h"
 #include "agent/heap_sites.h"
+#include "agent/heap_sums.h"
 #include "core/arch.h"
 
 #include <string.h>

@@ -29,16 +29,7 @@ void fah_every_end_all(void); /* of all threads; nobody else writes any more */
 
 /* heap_sample.c: blocks, or ends of blocks, that could not be told. */
 void fah_heap_lost(uint64_t n);
-/* The thread's part joined: what is held, and the most so far. */
-void fah_heap_sums(uint64_t *ret_held, uint64_t *ret_most);
 /* Is the interpreter being taken down? */
 bool fah_heap_is_ending(void);
-/* The thread's stack into t->walk by a proved walk, empty where there is none; then fn(t, arg) with
- * the thread's state. False: it could not be done now. */
-bool fah_heap_walk(void (*fn)(struct fah_thread_state *t, void *arg), void *arg);
-/* Between these two no signal comes, and what we do is none of the program's allocations. NULL:
- * nothing can be written now. */
-struct fah_thread_state *fah_heap_write_begin(uint64_t *ret_mask);
-void fah_heap_write_end(struct fah_thread_state *t, const uint64_t *mask);
 
 #endif

@@ -5,13 +5,12 @@
  * block is recorded where one of its bytes is (a Poisson process: the distance to the next is drawn
  * anew each time). So nothing in step with the program is missed, a block of s bytes stands for
  * s / (1 - exp(-s / interval)), and sums of those are right on average whatever the sizes are.
- *
- * What is held is added up by each thread for itself and joined when FAH_HEAP_BATCH has come
- * together, so sums, and the most so far, are right to FAH_HEAP_BATCH bytes a thread.
  */
 #include "agent/heap.h"
 #include "agent/heap_every.h"
+#include "agent/heap_here.h"
 #include "agent/heap_sites.h"
+#include "agent/heap_sums.h"
 #include "agent/stack.h"
 #include "core/varint.h"
 
@@ -28,55 +27,10 @@ _Atomic bool fah_heap_on;
 static uint64_t interval; /* 0: every block is recorded */
 static bool every;	  /* and asked for: heap_every.c does it */
 static _Atomic bool recording;
-static _Atomic int64_t sums[2]; /* held: Python's, others' */
-static _Atomic int64_t most;
 static int64_t before;		   /* held when recording began */
 static int (*is_finalizing)(void); /* the interpreter; NULL: not known */
 static bool paused_on, paused_recording;
 static _Atomic uint64_t n_blocks, n_lost, n_copied, told_ns;
-
-/* The agent's own code: those frames are none of the program's. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char etext[] __attribute__((visibility("hidden")));
-
-static int64_t held_now(int64_t *ret_python)
-{
-	int64_t python = atomic_load(&sums[0]), all = python + atomic_load(&sums[1]);
-
-	if (ret_python)
-		*ret_python = python;
-	return all;
-}
-
-/* The most so far, which never falls. */
-static int64_t most_with(int64_t now)
-{
-	int64_t seen = atomic_load(&most);
-
-	while (now > seen && !atomic_compare_exchange_weak(&most, &seen, now))
-		;
-	return now > seen ? now : seen;
-}
-
-static void join_sums(struct fah_heap_thread *h)
-{
-	for (int i = 0; i < 2; i++) {
-		int64_t delta = h->delta[i];
-
-		h->delta[i] -= delta; /* a handler of the program's may allocate in between */
-		atomic_fetch_add(&sums[i], delta);
-	}
-	most_with(held_now(NULL));
-}
-
-static inline void add(struct fah_heap_thread *h, uint32_t kind, int64_t bytes)
-{
-	int64_t *delta = &h->delta[kind != FAH_MEMORY_PYTHON];
-
-	*delta += bytes;
-	if (__builtin_expect((uint64_t)(*delta + FAH_HEAP_BATCH) > 2 * FAH_HEAP_BATCH, 0))
-		join_sums(h);
-}
 
 /* ln of m / 2^53, m from 1 to 2^53 - 1: the series of atanh, right to one in a million. */
 static double ln_of(uint64_t m)
@@ -95,64 +49,9 @@ static int64_t draw(uint64_t mean)
 	return (int64_t)(-ln_of(m ? m : 1) * (double)mean);
 }
 
-static uint8_t *put_sums(uint8_t *p)
-{
-	int64_t now;
-
-	join_sums(&fah_heap_thread);
-	now = held_now(NULL);
-	now = now > 0 ? now : 0;
-	p = fah_put_varint(p, (uint64_t)now);
-	return fah_put_varint(p, (uint64_t)most_with(now));
-}
-
-/* The registers of the caller, as a handler would have them of who was interrupted. */
-static inline __attribute__((always_inline)) void registers_here(ucontext_t *uc)
-{
-	greg_t *r = uc->uc_mcontext.gregs;
-
-	memset(r, 0, sizeof(uc->uc_mcontext.gregs));
-	__asm__ volatile("lea 0(%%rip), %%rax\n\t"
-			 "mov %%rax, %0\n\t"
-			 "mov %%rsp, %1\n\t"
-			 "mov %%rbp, %2\n\t"
-			 "mov %%rbx, %3\n\t"
-			 "mov %%r12, %4\n\t"
-			 "mov %%r13, %5\n\t"
-			 "mov %%r14, %6\n\t"
-			 "mov %%r15, %7"
-			 : "=m"(r[REG_RIP]), "=m"(r[REG_RSP]), "=m"(r[REG_RBP]), "=m"(r[REG_RBX]),
-			   "=m"(r[REG_R12]), "=m"(r[REG_R13]), "=m"(r[REG_R14]), "=m"(r[REG_R15])
-			 :
-			 : "rax");
-}
-
-static void strip_own(struct fah_thread_state *t)
-{
-	uint32_t own = 0;
-
-	while (own < t->n_pcs &&
-	       t->pcs[own] - (uint64_t)(uintptr_t)__ehdr_start < (uint64_t)(etext - __ehdr_start))
-		own++;
-	t->n_pcs -= own;
-	memmove(t->pcs, t->pcs + own, t->n_pcs * sizeof(*t->pcs));
-	memmove(t->sps, t->sps + own, t->n_pcs * sizeof(*t->sps));
-	if (own && t->n_pcs)
-		t->pcs[0]--; /* behind a call: inside of it, as the innermost one is looked up */
-}
-
 void fah_heap_lost(uint64_t n)
 {
 	atomic_fetch_add(&n_lost, n);
-}
-
-/* In handlers too: what the thread has not joined yet stays where it is. */
-void fah_heap_sums(uint64_t *ret_held, uint64_t *ret_most)
-{
-	int64_t now = held_now(NULL) + fah_heap_thread.delta[0] + fah_heap_thread.delta[1];
-
-	*ret_held = now > 0 ? (uint64_t)now : 0;
-	*ret_most = (uint64_t)most_with(now);
 }
 
 bool fah_heap_is_ending(void)
@@ -161,7 +60,6 @@ bool fah_heap_is_ending(void)
 }
 
 struct picked {
-	struct fah_thread_state *t;
 	void *block;
 	uint64_t bytes;
 	uint32_t kind;
@@ -169,9 +67,8 @@ struct picked {
 };
 
 /* Where the thread is, and room for a record with that; NULL: none. */
-static uint8_t *look(struct picked *a, uint32_t *ret_flags)
+static uint8_t *look(struct fah_thread_state *t, uint32_t *ret_flags)
 {
-	struct fah_thread_state *t = a->t;
 	uint64_t regs[FAH_STACK_REGISTERS];
 	struct fah_py_who who = fah_stack_who(t, &t->here, regs);
 	enum fah_drop drop;
@@ -179,7 +76,7 @@ static uint8_t *look(struct picked *a, uint32_t *ret_flags)
 	*ret_flags = 0;
 	fah_ahead_begin(&t->ahead);
 	fah_native_walk(t, &t->here);
-	strip_own(t);
+	fah_heap_strip_own(t);
 	if (!fah_stack_look(t, &who, ret_flags, &drop)) { /* it counts all the same */
 		t->walk.n_frames = 0;
 		t->map = 0;
@@ -187,32 +84,31 @@ static uint8_t *look(struct picked *a, uint32_t *ret_flags)
 	return fah_record_begin(t, NUMBERS_MAX + fah_stack_size(t));
 }
 
-/* On the thread's own stack of ours, all signals blocked. */
-static void write_copy(void *arg)
+/* By fah_heap_here. */
+static void write_copy(struct fah_thread_state *t, void *arg)
 {
 	struct picked *a = arg;
 	uint32_t flags;
-	uint8_t *p = look(a, &flags);
+	uint8_t *p = look(t, &flags);
 
 	if (!p)
 		return;
-	p = fah_record_put_time(a->t, p);
+	p = fah_record_put_time(t, p);
 	p = fah_put_varint(p, a->bytes);
 	p = fah_put_varint(p, COPY_INTERVAL);
 	p = fah_put_varint(p, flags);
-	p = fah_stack_put(a->t, p);
-	fah_record_commit(a->t, FAH_SEG_COPY, p);
+	p = fah_stack_put(t, p);
+	fah_record_commit(t, FAH_SEG_COPY, p);
 	a->written = true;
 }
 
 /* Likewise. */
-static void write_alloc(void *arg)
+static void write_alloc(struct fah_thread_state *t, void *arg)
 {
 	struct picked *a = arg;
-	struct fah_thread_state *t = a->t;
 	uint64_t number;
 	uint32_t flags;
-	uint8_t *p = look(a, &flags);
+	uint8_t *p = look(t, &flags);
 
 	if (!p)
 		return;
@@ -223,88 +119,19 @@ static void write_alloc(void *arg)
 	p = fah_put_varint(p, number);
 	p = fah_put_varint(p, a->kind);
 	p = fah_put_varint(p, a->bytes);
-	p = put_sums(p);
+	p = fah_heap_sums_put(p);
 	p = fah_put_varint(p, flags);
 	p = fah_stack_put(t, p);
 	fah_record_commit(t, FAH_SEG_ALLOC, p);
 	a->written = true;
 }
 
-struct fah_thread_state *fah_heap_write_begin(uint64_t *ret_mask)
+static bool written(struct picked *a, void (*write)(struct fah_thread_state *, void *))
 {
-	uint64_t all = UINT64_MAX;
-	struct fah_thread_state *t;
-
-	if (!atomic_load(&fah_agent.active))
-		return NULL;
-	fah_heap_thread.inside++;
-	FAH_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &all, ret_mask, 8);
-	t = fah_thread_write_begin();
-	if (t)
-		return t;
-	FAH_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, ret_mask, NULL, 8);
-	fah_heap_thread.inside--;
-	return NULL;
-}
-
-void fah_heap_write_end(struct fah_thread_state *t, const uint64_t *mask)
-{
-	fah_thread_write_end(t);
-	FAH_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, 8);
-	fah_heap_thread.inside--;
-}
-
-static __attribute__((noinline)) bool written(struct picked *a, void (*write)(void *))
-{
-	uint64_t mask;
-
-	a->t = fah_heap_write_begin(&mask);
-	if (a->t) {
-		registers_here(&a->t->here);
-		fah_arch_call_on(a->t->stack + sizeof(a->t->stack), write, a);
-		fah_heap_write_end(a->t, &mask);
-	}
+	fah_heap_here(write, a);
 	if (!a->written)
-		atomic_fetch_add(&n_lost, 1);
+		fah_heap_lost(1);
 	return a->written;
-}
-
-struct walk {
-	struct fah_thread_state *t;
-	void (*fn)(struct fah_thread_state *, void *);
-	void *arg;
-};
-
-/* On the thread's own stack of ours, all signals blocked. */
-static void walk(void *arg)
-{
-	struct walk *w = arg;
-	struct fah_thread_state *t = w->t;
-	uint64_t regs[FAH_STACK_REGISTERS];
-	struct fah_py_who who = fah_stack_who(t, &t->here, regs);
-
-	fah_ahead_begin(&t->ahead);
-	t->walk.n_frames = 0;
-	if (fah_py_running(&t->ahead.mem, &fah_agent.layout, fah_agent.runtime, &who, &t->tstate) ==
-		    0 &&
-	    t->tstate)
-		fah_py_walk_thread(&t->walk, &t->ahead.mem, &fah_agent.layout, t->tstate);
-	w->fn(t, w->arg);
-}
-
-__attribute__((noinline)) bool fah_heap_walk(void (*fn)(struct fah_thread_state *, void *),
-					     void *arg)
-{
-	uint64_t mask;
-	struct walk w = {.fn = fn, .arg = arg};
-
-	w.t = fah_heap_write_begin(&mask);
-	if (!w.t)
-		return false;
-	registers_here(&w.t->here);
-	fah_arch_call_on(w.t->stack + sizeof(w.t->stack), walk, &w);
-	fah_heap_write_end(w.t, &mask);
-	return true;
 }
 
 static void record(void *block, uint64_t bytes, uint32_t kind, uint16_t *entry)
@@ -383,7 +210,7 @@ void fah_heap_take(void *block, size_t bytes, uint32_t kind)
 	if (__builtin_expect(*entry, 0)) /* given back by a way that we do not see */
 		fah_heap_give(block, kind);
 	fah_shadow_set(entry, bytes);
-	add(h, kind, (int64_t)bytes);
+	fah_heap_sums_add(h, kind, (int64_t)bytes);
 	h->left -= (int64_t)bytes;
 	if (__builtin_expect(h->left < 0, 0))
 		picked(h, block, bytes, kind, entry);
@@ -394,14 +221,14 @@ void fah_heap_took(void *block, size_t bytes, uint16_t *entry)
 	struct fah_heap_thread *h = &fah_heap_thread;
 
 	if (h->delta[0] > FAH_HEAP_BATCH)
-		join_sums(h);
+		fah_heap_sums_join(h);
 	if (h->left < 0)
 		picked(h, block, bytes, FAH_MEMORY_PYTHON, entry);
 }
 
 void fah_heap_join(void)
 {
-	join_sums(&fah_heap_thread);
+	fah_heap_sums_join(&fah_heap_thread);
 }
 
 static __attribute__((noinline)) void write_free(const void *block)
@@ -417,8 +244,8 @@ static __attribute__((noinline)) void write_free(const void *block)
 	if (p) {
 		p = fah_record_put_time(t, p);
 		p = fah_put_varint(p, number);
-		p = put_sums(p);
-		p = fah_put_varint(p, is_finalizing && is_finalizing() ? 1 : 0);
+		p = fah_heap_sums_put(p);
+		p = fah_put_varint(p, fah_heap_is_ending());
 		fah_record_commit(t, FAH_SEG_FREE, p);
 	} else {
 		atomic_fetch_add(&n_lost, 1);
@@ -452,7 +279,7 @@ static void gone(struct fah_heap_moved was, void *block, uint32_t kind)
 {
 	if (!was.known)
 		return;
-	add(&fah_heap_thread, kind, -(int64_t)was.bytes);
+	fah_heap_sums_add(&fah_heap_thread, kind, -(int64_t)was.bytes);
 	if (every) {
 		if (atomic_load_explicit(&recording, memory_order_relaxed))
 			fah_every_give(was.number, was.bytes);
@@ -491,7 +318,7 @@ void fah_heap_mapped(void *at, uint64_t bytes)
 {
 	struct fah_heap_thread *h = &fah_heap_thread;
 
-	add(h, FAH_MEMORY_MAPPED, (int64_t)bytes);
+	fah_heap_sums_add(h, FAH_MEMORY_MAPPED, (int64_t)bytes);
 	h->left -= (int64_t)bytes;
 	if (h->left < 0)
 		picked(h, at, bytes, FAH_MEMORY_MAPPED, NULL);
@@ -499,7 +326,7 @@ void fah_heap_mapped(void *at, uint64_t bytes)
 
 void fah_heap_unmapped(uint64_t bytes, void *gone)
 {
-	add(&fah_heap_thread, FAH_MEMORY_MAPPED, -(int64_t)bytes);
+	fah_heap_sums_add(&fah_heap_thread, FAH_MEMORY_MAPPED, -(int64_t)bytes);
 	if (every && atomic_load_explicit(&recording, memory_order_relaxed))
 		fah_every_unmapped(bytes, gone);
 	else if (gone)
@@ -513,7 +340,7 @@ static void write_heap(struct fah_thread_state *t)
 
 	if (!p)
 		return;
-	all = held_now(&python) + own[0] + own[1];
+	all = fah_heap_held(&python) + own[0] + own[1];
 	python += own[0];
 	python = python > 0 ? python : 0;
 	all = all > python ? all : python;
@@ -522,7 +349,7 @@ static void write_heap(struct fah_thread_state *t)
 	p = fah_put_varint(p, before > 0 ? (uint64_t)before : 0);
 	p = fah_put_varint(p, (uint64_t)python);
 	p = fah_put_varint(p, (uint64_t)(all - python));
-	p = fah_put_varint(p, (uint64_t)most_with(all));
+	p = fah_put_varint(p, (uint64_t)fah_heap_most(all));
 	p = fah_put_varint(p, atomic_load(&n_lost));
 	p = fah_put_varint(p, atomic_load(&n_copied) + fah_heap_thread.copy_due -
 				      (uint64_t)fah_heap_thread.copy_left);
@@ -567,9 +394,7 @@ void fah_heap_load(void)
 
 static void begin_anew(void)
 {
-	join_sums(&fah_heap_thread);
-	before = held_now(NULL);
-	atomic_store(&most, before);
+	before = fah_heap_sums_begin();
 	atomic_store(&n_copied, 0);
 	atomic_store(&n_blocks, 0);
 	atomic_store(&n_lost, 0);
@@ -582,7 +407,7 @@ static void write_state(void)
 
 	if (!t)
 		return;
-	join_sums(&fah_heap_thread);
+	fah_heap_sums_join(&fah_heap_thread);
 	write_heap(t);
 	fah_heap_write_end(t, &mask);
 }
@@ -607,7 +432,7 @@ void fah_heap_start(void)
 void fah_heap_thread_end(void)
 {
 	join_copied(&fah_heap_thread);
-	join_sums(&fah_heap_thread);
+	fah_heap_sums_join(&fah_heap_thread);
 	if (every && atomic_load(&recording))
 		fah_every_thread_end();
 }
