@@ -201,7 +201,7 @@ static struct fah_made_debug *debug_new(const struct fah_elf *elf, uint64_t room
 	if (debug && has_code(elf, debug))
 		debug->len = lay_out(elf, parts);
 	if (debug && debug->len && debug->len <= room)
-		debug->bytes = calloc(1, debug->len);
+		debug->bytes = calloc(1, debug->len + 1); /* the last text may have no end */
 	if (!debug || !debug->bytes || !write_file(elf, parts, debug->bytes)) {
 		if (debug)
 			free(debug->bytes);

@@ -32,6 +32,14 @@ static bool is_alive(const struct held *held)
 	return fah_task_sched(&held->task, &sched) == 0;
 }
 
+static void free_unused(struct fah_task_files *files)
+{
+	if (files->n)
+		return;
+	free(files->buckets);
+	files->buckets = NULL;
+}
+
 struct fah_task *fah_task_take(struct fah_task_files *files, uint32_t pid, uint32_t tid)
 {
 	struct held *held, **bucket;
@@ -50,6 +58,7 @@ struct fah_task *fah_task_take(struct fah_task_files *files, uint32_t pid, uint3
 	held = calloc(1, sizeof(*held));
 	if (!held || open_task(&held->task, pid, tid) < 0) {
 		free(held);
+		free_unused(files);
 		return NULL;
 	}
 	held->users = 1;
@@ -70,8 +79,6 @@ void fah_task_give(struct fah_task_files *files, struct fah_task *task)
 	*at = held->next;
 	fah_task_close(&held->task);
 	free(held);
-	if (--files->n)
-		return;
-	free(files->buckets);
-	files->buckets = NULL;
+	files->n--;
+	free_unused(files);
 }

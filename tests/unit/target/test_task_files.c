@@ -80,6 +80,7 @@ static void test_gone(void **state)
 	fah_task_give(&files, held);
 	assert_null(files.buckets);
 	assert_null(fah_task_take(&files, self, tid));
+	assert_null(files.buckets);
 }
 
 int main(void)
