@@ -334,7 +334,7 @@ SHARED = """
 import threading
 
 def work(n):
-    for i in range(20000):
+    for i in range(6000):
         data.append(bytes(1007 + n))
         if i % 2:
             data.pop(0)
@@ -361,8 +361,8 @@ def test_every_block_of_threads(program, python, tmp_path):
     memory = Memory(it)
     assert memory.states[-1].lost == 0
     sizes = {a.block: a.bytes for a in memory.allocs if memory.line(a) == 6 and 1040 <= a.bytes < 1046}
-    assert len(sizes) == 2 * 6 * 20000
-    assert sum(sizes.values()) == 2 * 20000 * sum(1040 + i for i in range(6))
+    assert len(sizes) == 2 * 6 * 6000
+    assert sum(sizes.values()) == 2 * 6000 * sum(1040 + i for i in range(6))
     given = [f.block for f in it.frees if f.block in sizes]
     assert len(given) == len(set(given)) == len(sizes)
     mine = [a for a in memory.allocs if places(it, a.node)[:1] == [["script.py", 6]]]
