@@ -33,6 +33,7 @@ static struct {
 
 struct wanted {
 	const char *name;
+	void *by_dlsym; /* NULL: any library of libc's serves */
 	void *found;
 };
 
@@ -129,6 +130,18 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static bool has_code(const struct dl_phdr_info *info, uintptr_t address)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD &&
+		    address - (info->dlpi_addr + ph->p_vaddr) < ph->p_memsz)
+			return true;
+	}
+	return false;
+}
+
 static int look_into(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const char *file = base_name(info->dlpi_name);
@@ -139,7 +152,7 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *data)
 	if (strncmp(file, "libc.so", 7) && strncmp(file, "libc-2", 6) &&
 	    strncmp(file, "libpthread", 10) && strncmp(file, "libdl", 5))
 		return 0;
-	if (!read_tables(info, &t))
+	if ((w->by_dlsym && !has_code(info, (uintptr_t)w->by_dlsym)) || !read_tables(info, &t))
 		return 0;
 	w->found = address_of(info, &t, w->name);
 	return w->found != NULL;
@@ -147,13 +160,12 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *data)
 
 static void *look_up(const char *name)
 {
-	struct wanted w = {name, NULL};
-	void *found = dlsym ? dlsym(RTLD_NEXT, name) : NULL;
+	struct wanted w = {name, dlsym ? dlsym(RTLD_NEXT, name) : NULL, NULL};
 
-	if (found)
-		return found;
+	/* An old libc gives the oldest version of what comes next: of posix_spawn one that tries a
+	 * shell. Of what is another library's there is no other. */
 	dl_iterate_phdr(look_into, &w);
-	return w.found;
+	return w.found ? w.found : w.by_dlsym;
 }
 
 /*
@@ -173,18 +185,6 @@ struct search {
 	uint32_t best;		   /* own is that of needed[best] */
 };
 static _Atomic uint32_t n_started; /* modules when the agent was loaded; 0: it is being loaded */
-
-static bool has_code(const struct dl_phdr_info *info, uintptr_t address)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-
-		if (ph->p_type == PT_LOAD &&
-		    address - (info->dlpi_addr + ph->p_vaddr) < ph->p_memsz)
-			return true;
-	}
-	return false;
-}
 
 static int see_caller(struct dl_phdr_info *info, size_t size, void *data)
 {

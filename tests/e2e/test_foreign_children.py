@@ -236,6 +236,8 @@ def test_programs_that_are_found_elsewhere(program, some_python, kinds, built, t
         shutil.copy(path, str(tmp_path / place / "program"))
     (tmp_path / "folders" / "program").mkdir(parents=True)
     expected = plain(some_python, [str(script)], tmp_path)
+    if some_python.foreign and "GLIBC_" in expected.err:
+        pytest.skip("SKIP: what is built here does not run in %s" % some_python.root)
     assert expected.status == 0 and "hello from a" in expected.out, expected
     result = profile(some_python, [str(script)], tmp_path)
     assert (result.status, result.out, result.err) == (expected.status, expected.out, expected.err)

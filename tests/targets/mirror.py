@@ -30,7 +30,7 @@ def show(name, value):
 
 URGENT = 1 << (signal.SIGURG - 1)  # the profiler's signal: its handler is there, and is documented
 
-show("garbage", gc.collect())
+show("collector", (gc.isenabled(), gc.get_threshold()))
 show("argv", sys.argv)
 show("orig_argv", getattr(sys, "orig_argv", None))
 show("executable", sys.executable)
