@@ -50,7 +50,7 @@ def recursive_computation(n=0):
 def data_serialization():
     warnings.warn("a copy is kept")
     end = time.thread_time() + 0.006
-    kept.append(bytearray(500000))
+    kept.append(bytearray(1500000))
     while time.thread_time() < end:
         text = json.dumps({"numbers": list(range(300))})
         json.loads(text)
