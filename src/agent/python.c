@@ -117,22 +117,12 @@ void fah_python_watch_again(void)
 					       (uint64_t)(uintptr_t)hook_entry));
 }
 
-/* Old series changed their structures on the way: 3.9.2 has the list elsewhere than 3.9.18. Of
- * those only what the table was made of is known (cpython/offsets.c), and what came after. */
-static bool hooks_are_known(void)
-{
-	uint32_t minor = fah_agent.python_version >> 16;
-	uint32_t micro = fah_agent.python_version >> 8 & 0xff;
-
-	return minor < 0x030a ? micro >= 18 : minor != 0x030a || micro >= 13;
-}
-
 int fah_python_is_audited(void)
 {
 	uint32_t at = fah_agent.layout.interp_audit_hooks;
 	uint64_t list, head[4];
 
-	if (!hook_link || !at || !hooks_are_known() ||
+	if (!hook_link || !at ||
 	    fah_load(&fah_mem_self, (uint64_t)(uintptr_t)fah_py.interpreter() + at, &list, 8) < 0)
 		return -1;
 	if (hook_entry->next)

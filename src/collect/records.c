@@ -6,11 +6,23 @@
 #include "base/room.h"
 #include "core/varint.h"
 
-static uint64_t since_start(const struct fah_taking *t)
+/* The first number of each: its distance to the one before. Its time since the start. */
+static uint64_t take_time(const struct fah_taking *t, struct fah_cursor *cur)
 {
-	uint64_t mono_ns = t->ctx->time_ns;
+	uint64_t mono_ns = t->ctx->time_ns += fah_get_varint(cur);
 
 	return mono_ns > t->start_mono_ns ? mono_ns - t->start_mono_ns : 0;
+}
+
+/* Where a block or a copy was asked for; 0: it is not known, and counts all the same. */
+static uint32_t take_stack(const struct fah_taking *t, struct fah_cursor *cur, uint32_t flags)
+{
+	uint32_t node;
+
+	return fah_stack_take(&t->ctx->stack, &t->p->codes, t->modules, fah_collected_runtime(t->p),
+			      t->w, cur, &flags, t->stacks, &node)
+		       ? node
+		       : 0;
 }
 
 static void take_iterations(const struct fah_taking *t, struct fah_cursor *cur)
@@ -19,9 +31,8 @@ static void take_iterations(const struct fah_taking *t, struct fah_cursor *cur)
 	const uint8_t *label;
 	uint64_t n;
 
-	t->ctx->time_ns += fah_get_varint(cur);
 	it.thread = t->ctx->thread;
-	it.time_ns = since_start(t);
+	it.time_ns = take_time(t, cur);
 	it.loop = fah_get_varint(cur);
 	it.first = fah_get_varint(cur);
 	it.count = fah_get_varint(cur);
@@ -41,8 +52,7 @@ static void take_calls(const struct fah_taking *t, struct fah_cursor *cur)
 	struct fah_rec_calls c = {.process = t->p->id};
 	uint32_t callee, caller, other, instr, line;
 
-	t->ctx->time_ns += fah_get_varint(cur);
-	c.time_ns = since_start(t);
+	c.time_ns = take_time(t, cur);
 	callee = (uint32_t)fah_get_varint(cur);
 	caller = (uint32_t)fah_get_varint(cur);
 	instr = (uint32_t)fah_get_varint(cur);
@@ -70,8 +80,7 @@ static void take_counting(const struct fah_taking *t, struct fah_cursor *cur)
 	struct fah_rec_counting c = {.process = t->p->id};
 	uint32_t id, line;
 
-	t->ctx->time_ns += fah_get_varint(cur);
-	c.time_ns = since_start(t);
+	c.time_ns = take_time(t, cur);
 	id = (uint32_t)fah_get_varint(cur);
 	c.on = (uint32_t)fah_get_varint(cur);
 	c.work_ns = fah_get_varint(cur);
@@ -86,7 +95,7 @@ static void take_timed(const struct fah_taking *t, struct fah_cursor *cur)
 	uint32_t callee, line;
 	uint64_t by;
 
-	t->ctx->time_ns += fah_get_varint(cur);
+	(void)take_time(t, cur); /* the capture has none for it */
 	callee = (uint32_t)fah_get_varint(cur);
 	by = fah_get_varint(cur);
 	r.whole = by == 0;
@@ -106,8 +115,7 @@ static void take_lines(const struct fah_taking *t, struct fah_cursor *cur)
 	struct fah_rec_lines lines = {.process = t->p->id};
 	uint32_t line;
 
-	t->ctx->time_ns += fah_get_varint(cur);
-	lines.time_ns = since_start(t);
+	lines.time_ns = take_time(t, cur);
 	lines.code = (uint32_t)fah_get_varint(cur);
 	lines.marked = (uint32_t)fah_get_varint(cur);
 	lines.rest = *cur; /* as it stands in the capture */
@@ -120,8 +128,7 @@ static void take_lines_state(const struct fah_taking *t, struct fah_cursor *cur)
 {
 	struct fah_rec_lines_state s = {.process = t->p->id};
 
-	t->ctx->time_ns += fah_get_varint(cur);
-	s.time_ns = since_start(t);
+	s.time_ns = take_time(t, cur);
 	s.line_ns = fah_get_varint(cur);
 	s.lost_functions = fah_get_varint(cur);
 	s.lost_frames = fah_get_varint(cur);
@@ -136,10 +143,8 @@ static void take_alloc(const struct fah_taking *t, struct fah_cursor *cur)
 {
 	struct fah_rec_alloc a = {.thread = t->ctx->thread};
 	uint32_t flags;
-	bool known;
 
-	t->ctx->time_ns += fah_get_varint(cur);
-	a.time_ns = since_start(t);
+	a.time_ns = take_time(t, cur);
 	a.block = fah_get_varint(cur);
 	a.kind = (uint32_t)fah_get_varint(cur);
 	a.bytes = fah_get_varint(cur);
@@ -148,10 +153,7 @@ static void take_alloc(const struct fah_taking *t, struct fah_cursor *cur)
 	flags = (uint32_t)fah_get_varint(cur);
 	if (cur->bad)
 		return;
-	known = fah_stack_take(&t->ctx->stack, &t->p->codes, t->modules,
-			       fah_collected_runtime(t->p), t->w, cur, &flags, t->stacks, &a.node);
-	if (!known)
-		a.node = 0; /* the block counts all the same */
+	a.node = take_stack(t, cur, flags);
 	if (t->write)
 		fah_writer_alloc(t->w, &a);
 }
@@ -160,8 +162,7 @@ static void take_free(const struct fah_taking *t, struct fah_cursor *cur)
 {
 	struct fah_rec_free f = {.process = t->p->id};
 
-	t->ctx->time_ns += fah_get_varint(cur);
-	f.time_ns = since_start(t);
+	f.time_ns = take_time(t, cur);
 	f.block = fah_get_varint(cur);
 	f.held = fah_get_varint(cur);
 	f.most = fah_get_varint(cur);
@@ -202,8 +203,7 @@ static void take_blocks(const struct fah_taking *t, struct fah_cursor *cur)
 	uint32_t sites[FAH_CHUNK_SIZE / 16];
 	uint64_t n;
 
-	t->ctx->time_ns += fah_get_varint(cur);
-	b.time_ns = since_start(t);
+	b.time_ns = take_time(t, cur);
 	b.age_ns = fah_get_varint(cur);
 	b.ending = (uint32_t)fah_get_varint(cur);
 	b.first = fah_get_varint(cur);
@@ -228,16 +228,13 @@ static void take_copy(const struct fah_taking *t, struct fah_cursor *cur)
 	struct fah_rec_copy c = {.thread = t->ctx->thread};
 	uint32_t flags;
 
-	t->ctx->time_ns += fah_get_varint(cur);
-	c.time_ns = since_start(t);
+	c.time_ns = take_time(t, cur);
 	c.bytes = fah_get_varint(cur);
 	c.interval = fah_get_varint(cur);
 	flags = (uint32_t)fah_get_varint(cur);
 	if (cur->bad)
 		return;
-	if (!fah_stack_take(&t->ctx->stack, &t->p->codes, t->modules, fah_collected_runtime(t->p),
-			    t->w, cur, &flags, t->stacks, &c.node))
-		c.node = 0;
+	c.node = take_stack(t, cur, flags);
 	if (t->write)
 		fah_writer_copied(t->w, &c);
 }
@@ -246,8 +243,7 @@ static void take_heap(const struct fah_taking *t, struct fah_cursor *cur)
 {
 	struct fah_rec_heap h = {.process = t->p->id};
 
-	t->ctx->time_ns += fah_get_varint(cur);
-	h.time_ns = since_start(t);
+	h.time_ns = take_time(t, cur);
 	h.interval = fah_get_varint(cur);
 	h.before = fah_get_varint(cur);
 	h.python = fah_get_varint(cur);

@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-#define OWNER_THREAD 0u
-#define OWNER_GENERATOR 1u
-#define CODE_NO_EVENTS 0x2000000u /* see walk_iframe.c */
-
 static inline uint64_t word(uint64_t at)
 {
 	uint64_t v;
@@ -62,14 +58,14 @@ static uint32_t iframes(const struct fah_py_layout *l, uint64_t frame, struct fa
 		if (!credible(frame) || i >= FAH_PY_MAX_WALK)
 			return FAH_PY_CHAIN_DOUBT;
 		owner = *(const uint8_t *)(uintptr_t)(frame + l->f_owner);
-		if (owner <= OWNER_GENERATOR) {
+		if (owner <= FAH_PY_OWNER_GENERATOR) {
 			code = word(frame + l->f_code) & ~(uint64_t)l->code_tag_mask;
 			if (!credible(code))
 				return FAH_PY_CHAIN_DOUBT;
 			if (n < max)
 				links[n++] = (struct fah_py_link){
-					code,
-					word(frame + l->f_instr) | (owner == OWNER_GENERATOR)};
+					code, word(frame + l->f_instr) |
+						      (owner == FAH_PY_OWNER_GENERATOR)};
 		} else if (owner < l->owner_shim) {
 			return FAH_PY_CHAIN_DOUBT; /* a frame that has ended */
 		}
@@ -101,7 +97,7 @@ struct fah_py_chain_code fah_py_chain_code(const struct fah_py_layout *layout, u
 		return c;
 	c.firsttraceable = 2 * (uint32_t)int_at(code + layout->co_firsttraceable);
 	c.skip = layout->frames_kind == FAH_PY_FRAMES_DIRECT &&
-		 (uint32_t)int_at(code + layout->co_flags) & CODE_NO_EVENTS;
+		 (uint32_t)int_at(code + layout->co_flags) & FAH_PY_CODE_NO_EVENTS;
 	return c;
 }
 

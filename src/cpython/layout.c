@@ -33,6 +33,13 @@ static bool fits(const struct fah_py_layout *l)
 	return true;
 }
 
+/* Old series changed their structures on the way: 3.9.2 has the list elsewhere than 3.9.18. Of
+ * those only what the table was made of is known, and what came after. */
+static bool knows_audit_hooks(uint32_t minor, uint32_t micro)
+{
+	return minor < 10 ? micro >= 18 : minor != 10 || micro >= 13;
+}
+
 int fah_py_layout_init(struct fah_py_layout *ret, const struct fah_mem *mem, uint32_t version_hex,
 		       uint64_t runtime_addr)
 {
@@ -56,6 +63,8 @@ int fah_py_layout_init(struct fah_py_layout *ret, const struct fah_mem *mem, uin
 	layout = known->layout;
 	layout.version_hex = version_hex;
 	layout.runtime = runtime_addr;
+	if (!knows_audit_hooks(minor, version_hex >> 8 & 0xff))
+		layout.interp_audit_hooks = 0;
 	for (size_t i = 0; i < sizeof(known->calls) && known->calls[i] != 0; i++)
 		layout.call_ops[known->calls[i] >> 3] |= (uint8_t)(1u << (known->calls[i] & 7));
 	if (minor >= 13) {

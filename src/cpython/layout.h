@@ -17,6 +17,9 @@ enum fah_py_frames {
 	FAH_PY_FRAMES_DIRECT = 3, /* 3.13+: tstate->current_frame */
 };
 
+#define FAH_PY_OWNER_GENERATOR 1u	 /* in f_owner; 0: the thread's own stack of frames */
+#define FAH_PY_CODE_NO_EVENTS 0x2000000u /* in co_flags: the interpreter's own, never shown */
+
 struct fah_py_layout {
 	uint32_t version_hex;
 	uint32_t lines_kind;  /* enum fah_py_lines */
@@ -38,7 +41,7 @@ struct fah_py_layout {
 	uint32_t interp_next, interp_threads_head;
 	uint32_t interp_gil;	     /* 3.12+: pointer to struct _gil_runtime_state */
 	uint32_t interp_collecting;  /* 3.9+: gc.collecting */
-	uint32_t interp_audit_hooks; /* a list, or NULL; no version says itself where */
+	uint32_t interp_audit_hooks; /* a list, or NULL; no version says itself where; 0: unknown */
 
 	/* struct _gil_runtime_state */
 	uint32_t gil_holder, gil_locked;

@@ -180,7 +180,7 @@ static int flush(struct fah_py_walk *w, uint32_t keep)
 			instr = (uint32_t)offset;
 		/* The interpreter's own code around __init__ (3.13+): no function of the program.
 		 */
-		if (l->frames_kind == FAH_PY_FRAMES_DIRECT && code->flags & 0x2000000)
+		if (l->frames_kind == FAH_PY_FRAMES_DIRECT && code->flags & FAH_PY_CODE_NO_EVENTS)
 			continue;
 		if (w->n_frames == 0 && i == 0 && instr != FAH_PY_NOT_STARTED && !w->recovered)
 			w->leaf_call = l->call_ops[w->leaf_op[0] >> 3] >> (w->leaf_op[0] & 7) & 1;
@@ -290,7 +290,7 @@ static int step_far(struct fah_py_walk *w, uint64_t addr, uint64_t *ret_previous
 		w->c_entry = addr;
 	if (frame[l->f_owner] >= l->owner_shim)
 		return pass_boundary(w, *ret_previous, addr);
-	if (frame[l->f_owner] != 1)
+	if (frame[l->f_owner] != FAH_PY_OWNER_GENERATOR)
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 	if (!fah_py_is_gen(w, fah_py_u64(raw + l->ob_type)))
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);

@@ -83,7 +83,9 @@ static void path_to(const struct fah_group *g, size_t level, const char *name,
 	snprintf(path, FAH_GROUP_PATH + 64, "%.*s/%s", (int)level, g->place.dir, name);
 }
 
-static uint64_t read_limit(const struct fah_group *g, size_t level, const char *name)
+/* Its number, or the one behind key. */
+static uint64_t read_number(const struct fah_group *g, size_t level, const char *name,
+			    const char *key)
 {
 	_cleanup_(fah_freep) char *text = NULL;
 	char path[FAH_GROUP_PATH + 64];
@@ -92,20 +94,7 @@ static uint64_t read_limit(const struct fah_group *g, size_t level, const char *
 	path_to(g, level, name, path);
 	if (fah_file_read(path, FILE_MAX, &text, &len) < 0)
 		return FAH_BYTES_UNKNOWN;
-	return fah_text_limit(text, len);
-}
-
-static uint64_t read_keyed(const struct fah_group *g, size_t level, const char *name,
-			   const char *key)
-{
-	_cleanup_(fah_freep) char *text = NULL;
-	char path[FAH_GROUP_PATH + 64];
-	size_t len;
-
-	path_to(g, level, name, path);
-	if (fah_file_read(path, FILE_MAX, &text, &len) < 0)
-		return FAH_BYTES_UNKNOWN;
-	return fah_text_keyed(text, len, key);
+	return key ? fah_text_keyed(text, len, key) : fah_text_limit(text, len);
 }
 
 static size_t level_above(const struct fah_group *g, size_t level)
@@ -128,12 +117,12 @@ void fah_group_look(struct fah_group *g)
 	if (!level)
 		return;
 	for (int i = 0; i < LEVELS_MAX; i++) {
-		uint64_t max = read_limit(g, level, n->limit), used;
+		uint64_t max = read_number(g, level, n->limit, NULL), used;
 
 		if (max == FAH_BYTES_NO_LIMIT && limit == FAH_BYTES_UNKNOWN)
 			limit = FAH_BYTES_NO_LIMIT; /* so far */
 		if (max < FAH_BYTES_NO_LIMIT) {
-			used = read_limit(g, level, n->used);
+			used = read_number(g, level, n->used, NULL);
 			used = used < max ? used : used == FAH_BYTES_UNKNOWN ? 0 : max;
 			if (max - used < least) {
 				least = max - used;
@@ -166,13 +155,13 @@ uint64_t fah_group_used(const struct fah_group *g)
 
 uint64_t fah_group_cache(const struct fah_group *g)
 {
-	return g->place.dir[0] ? read_keyed(g, g->nearest, "memory.stat", names[g->place.v1].cache)
+	return g->place.dir[0] ? read_number(g, g->nearest, "memory.stat", names[g->place.v1].cache)
 			       : FAH_BYTES_UNKNOWN;
 }
 
 uint64_t fah_group_kills(const struct fah_group *g)
 {
 	return g->place.dir[0]
-		       ? read_keyed(g, strlen(g->place.dir), names[g->place.v1].kills, "oom_kill")
+		       ? read_number(g, strlen(g->place.dir), names[g->place.v1].kills, "oom_kill")
 		       : FAH_BYTES_UNKNOWN;
 }
