@@ -234,7 +234,8 @@ def test_at_the_limit_of_recursion(program, python, tmp_path):
 
 
 INTERRUPTED = """
-import os, signal, time, traceback
+import os, signal, sys, time, traceback
+sys.unraisablehook = lambda it: None  # whether a callback is what the signal meets is chance, with us and without
 class Timeout(Exception):
     pass
 def handler(number, frame):
