@@ -194,7 +194,7 @@ def test_little_to_show_says_why(program, system_python, tmp_path):
     assert result.status == 0, result
     assert "Nothing of the folders reported" in result.out, result
     assert "outside the folders reported" in result.out and "--detailed" in result.out, result
-    assert "Top " in result.out and "(timeit.py:" in result.out, result.out
+    assert "Top " in result.out and "(<timeit-src>:" in result.out, result.out
     results = (result.folder / "profile_results.txt").read_text()
     assert "Nothing of the folders reported" in results and "% of time" in results, results
     result = profile(system_python, ["--code", "pass"], tmp_path, options=[])
