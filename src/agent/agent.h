@@ -17,6 +17,7 @@
 #include "cpython/cpython.h"
 #include "cpython/layout.h"
 #include "cpython/walk.h"
+#include "native/unwind.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -145,6 +146,10 @@ struct fah_thread_state {
 	uint64_t pcs[FAH_NATIVE_MAX], sps[FAH_NATIVE_MAX]; /* innermost first */
 	bool loop[FAH_NATIVE_MAX];	   /* it is an evaluation loop, by its place on the stack */
 	uint64_t last_pcs[FAH_NATIVE_MAX]; /* the chunk's last, root first */
+	uint64_t own_lo, own_hi;	   /* own_stack.c */
+	uint32_t own_refused;
+	uint32_t rules_of; /* the map whose rules are these */
+	struct fah_unwind_cache rules;
 	struct fah_stack_window {
 		struct fah_mem mem;
 		uint64_t addr;
@@ -292,6 +297,11 @@ void fah_native_unload_end(bool gone);
 bool fah_native_removals(uint64_t *ret); /* of libraries, so far; false: not known */
 /* Which of t->pcs are evaluation loops: by what t->walk has found on the C stack. */
 void fah_native_loops(struct fah_thread_state *t);
+
+/* own_stack.c: whether [sp, *ret_hi) is the calling thread's own stack, to be read by plain loads
+ * for as long as it lives. Signal-handler safe. */
+bool fah_own_stack(struct fah_thread_state *t, uint64_t sp, uint64_t *ret_hi);
+void fah_own_stack_setup(void);
 
 /* frames.c: for the head of a new segment. */
 uint64_t fah_frames_address(void);

@@ -10,9 +10,6 @@
 
 #include "agent/agent.h"
 
-/* Once, before recording begins; GIL held. */
-void fah_every_setup(void);
-
 /* A block has come: its entry in the shadow, NULL: a mapping, which has none. */
 void fah_every_take(void *block, uint64_t bytes, uint32_t kind, uint16_t *entry);
 /* A block goes, or has gone, whose number it was; 0: none, but it was counted. */

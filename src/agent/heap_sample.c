@@ -6,10 +6,12 @@
  * anew each time). So nothing in step with the program is missed, a block of s bytes stands for
  * s / (1 - exp(-s / interval)), and sums of those are right on average whatever the sizes are.
  */
+#include "agent/gil.h"
 #include "agent/heap.h"
 #include "agent/heap_every.h"
 #include "agent/heap_here.h"
 #include "agent/heap_sites.h"
+#include "agent/heap_stack.h"
 #include "agent/heap_sums.h"
 #include "agent/stack.h"
 #include "core/varint.h"
@@ -69,18 +71,7 @@ struct picked {
 /* Where the thread is, and room for a record with that; NULL: none. */
 static uint8_t *look(struct fah_thread_state *t, uint32_t *ret_flags)
 {
-	uint64_t regs[FAH_STACK_REGISTERS];
-	struct fah_py_who who = fah_stack_who(t, &t->here, regs);
-	enum fah_drop drop;
-
-	*ret_flags = 0;
-	fah_ahead_begin(&t->ahead);
-	fah_native_walk(t, &t->here);
-	fah_heap_strip_own(t);
-	if (!fah_stack_look(t, &who, ret_flags, &drop)) { /* it counts all the same */
-		t->walk.n_frames = 0;
-		t->map = 0;
-	}
+	fah_heap_stack(t, ret_flags);
 	return fah_record_begin(t, NUMBERS_MAX + fah_stack_size(t));
 }
 
@@ -418,8 +409,7 @@ void fah_heap_start(void)
 		atomic_store(&fah_heap_on, false);
 		return;
 	}
-	if (every)
-		fah_every_setup();
+	fah_gil_setup();
 	*(void **)&is_finalizing = fah_global("Py_IsFinalizing");
 	if (!is_finalizing) /* up to 3.12 */
 		*(void **)&is_finalizing = fah_global("_Py_IsFinalizing");

@@ -1,6 +1,7 @@
 /* heap_sites.c - see heap_sites.h. */
 #include "agent/heap_sites.h"
 
+#include "agent/gil.h"
 #include "agent/heap.h"
 
 #include <string.h>
@@ -8,19 +9,6 @@
 #define PROBES 8u
 
 _Atomic uint64_t fah_sites_epoch;
-
-static void *(*running_state)(void); /* the state that has the GIL; from 3.12 on: if it is ours */
-static void *(*own_state)(void);     /* this thread's */
-static bool tells_own;		     /* running_state answers for the calling thread alone */
-
-void fah_sites_setup(void)
-{
-	*(void **)&running_state = fah_global("PyThreadState_GetUnchecked");
-	if (!running_state) /* up to 3.12 */
-		*(void **)&running_state = fah_global("_PyThreadState_UncheckedGet");
-	*(void **)&own_state = fah_global("PyGILState_GetThisThreadState");
-	tells_own = fah_agent.python_version >= 0x030c0000;
-}
 
 void fah_sites_reset(struct fah_sites *s)
 {
@@ -151,19 +139,6 @@ static enum fah_sites_answer look_up(struct fah_sites *s, uint32_t n, uint32_t *
 	return FAH_SITES_FOUND;
 }
 
-/* This thread's state, where it has the GIL. *ret_none: it has no state at all. */
-static uint64_t state_with_gil(bool *ret_none)
-{
-	void *running = running_state ? running_state() : NULL, *own;
-
-	*ret_none = false;
-	if (running && tells_own)
-		return (uint64_t)(uintptr_t)running;
-	own = own_state ? own_state() : NULL;
-	*ret_none = own_state && !own;
-	return running == own ? (uint64_t)(uintptr_t)own : 0;
-}
-
 /* One more piece of what the thread's place hangs on. Where its bytes stand now; NULL: no room, or
  * it cannot be read. */
 static const uint8_t *far_add(struct fah_sites_far *f, size_t *at, uint64_t addr, size_t len)
@@ -237,27 +212,20 @@ static bool far_same(struct fah_sites *s, uint64_t tstate)
 enum fah_sites_answer fah_sites_here(struct fah_sites *s, uint32_t *ret_node)
 {
 	bool none;
-	uint64_t tstate = state_with_gil(&none);
+	uint64_t tstate = fah_gil_state(&none);
 	uint32_t n;
 
 	*ret_node = 0;
 	if (__builtin_expect(!tstate, 0)) {
 		if (none)
 			return FAH_SITES_FOUND;
-		if (!own_state || !far_same(s, (uint64_t)(uintptr_t)own_state()))
+		if (!far_same(s, fah_gil_own_state()))
 			return FAH_SITES_WALK;
 		*ret_node = s->far.node;
 		return FAH_SITES_FOUND;
 	}
 	n = fah_py_chain(&fah_agent.layout, tstate, s->now, FAH_PY_MAX_FRAMES);
 	return n == FAH_PY_CHAIN_DOUBT ? FAH_SITES_WALK : look_up(s, n, ret_node);
-}
-
-bool fah_sites_has_gil(void)
-{
-	bool none;
-
-	return state_with_gil(&none) != 0;
 }
 
 enum fah_sites_answer fah_sites_walked(struct fah_sites *s, struct fah_thread_state *t,
@@ -279,7 +247,7 @@ enum fah_sites_answer fah_sites_walked(struct fah_sites *s, struct fah_thread_st
 		if (!node)
 			return FAH_SITES_FULL;
 	}
-	if (!has_gil && own_state && t->tstate == (uint64_t)(uintptr_t)own_state())
+	if (!has_gil && t->tstate && t->tstate == fah_gil_own_state())
 		far_learn(s, t->tstate, node);
 	*ret_node = node;
 	return FAH_SITES_FOUND;

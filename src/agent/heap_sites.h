@@ -62,7 +62,6 @@ struct fah_sites {
 /* Counts up when a code object that somebody has in its cache is freed. */
 extern _Atomic uint64_t fah_sites_epoch;
 
-void fah_sites_setup(void); /* once; GIL held */
 /* Also of memory that another thread used. */
 void fah_sites_reset(struct fah_sites *s);
 
@@ -73,8 +72,6 @@ enum fah_sites_answer {
 };
 /* *ret_node 0: outside of any Python frame. Inside of an allocator; not in a handler. */
 enum fah_sites_answer fah_sites_here(struct fah_sites *s, uint32_t *ret_node);
-/* Whether the calling thread has the GIL, so that plain loads serve. */
-bool fah_sites_has_gil(void);
 /* The same by what t->walk has found; has_gil: its code objects are known from now on. Signals are
  * blocked. FOUND or FULL; WALK: one could not be described. */
 enum fah_sites_answer fah_sites_walked(struct fah_sites *s, struct fah_thread_state *t,

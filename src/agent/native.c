@@ -4,8 +4,8 @@
  *
  * The collector writes a file with all modules of this process and their tables, and its number
  * into our segment; the first sample that sees a new number maps the file. Until then, and where
- * nobody makes one, samples have no native stack. The stack is read in pieces, through the kernel:
- * whose stack sp points into, a greenlet's or a handler's, need not be known.
+ * nobody makes one, samples have no native stack. A thread's own stack is read as it is
+ * (own_stack.c), any other, such as a coroutine's or a handler's, in pieces through the kernel.
  */
 #include "agent/agent.h"
 #include "agent/apart.h"
@@ -31,10 +31,13 @@ static struct slot {
 	struct fah_unwind_modules *modules; /* NULL: the slot is free */
 	size_t modules_size, len;
 	const uint8_t *bytes;
+	uint32_t filled; /* which filling of a slot it is: maps of a fork's child have numbers anew
+			  */
 } slots[N_SLOTS];
 static _Atomic uint32_t in_use; /* slot + 1; 0: none yet */
 static _Atomic uint64_t tried;	/* what the segment's head said when it was last looked for */
 static _Atomic bool opening;
+static uint32_t n_filled; /* `opening` is held */
 
 /*
  * Other code may stand where some stood before; a map from before that would give it wrong names.
@@ -158,6 +161,7 @@ static void fill_slot(struct slot *s, uint32_t number, uint32_t seen_unloads)
 	s->bytes = opened.bytes;
 	s->len = opened.len;
 	s->number = number;
+	s->filled = ++n_filled;
 	atomic_store(&s->unloads, seen_unloads);
 	atomic_store(&in_use, (uint32_t)(s - slots) + 1);
 }
@@ -328,6 +332,7 @@ void fah_native_walk(struct fah_thread_state *t, const void *ucontext)
 	const ucontext_t *uc = ucontext;
 	struct slot *map = slot_hold();
 	struct fah_stack stack = {.mem = &t->window.mem};
+	struct fah_unwind_cache *cache = &t->rules;
 	struct fah_unwind_result result;
 	struct fah_regs regs;
 	uint64_t word;
@@ -339,11 +344,18 @@ void fah_native_walk(struct fah_thread_state *t, const void *ucontext)
 	t->window.mem.read = read_window;
 	t->window.mem.ctx = (uint64_t)(uintptr_t)t;
 	t->window.len = 0;
+	if (t->rules_of != map->filled) {
+		memset(cache, 0, sizeof(*cache));
+		t->rules_of = map->filled;
+	}
 	fah_regs_of_context(&regs, uc->uc_mcontext.gregs);
 	/* leaf functions keep things below sp; most rules want what is right above it */
-	fah_load(&t->window.mem, regs.r[FAH_REG_SP] & ~7ull, &word, sizeof(word));
-	t->n_pcs = (uint32_t)fah_unwind(map->modules, &regs, &stack, t->pcs, t->sps, FAH_NATIVE_MAX,
-					&result);
+	if (fah_own_stack(t, regs.r[FAH_REG_SP], &stack.hi))
+		stack.lo = regs.r[FAH_REG_SP];
+	else
+		fah_load(&t->window.mem, regs.r[FAH_REG_SP] & ~7ull, &word, sizeof(word));
+	t->n_pcs = (uint32_t)fah_unwind(map->modules, cache, &regs, &stack, t->pcs, t->sps,
+					FAH_NATIVE_MAX, &result);
 	if (!is_true_of_now(map))
 		t->map = t->n_pcs = 0; /* some of that code may have gone meanwhile */
 	slot_release(map);

@@ -210,6 +210,7 @@ static const char *prepare(void)
 	layout->asyncgen_type = address("PyAsyncGen_Type");
 	if (fah_codes_setup() < 0)
 		return "no memory for the agent's tables";
+	fah_own_stack_setup();
 	fah_modules_scan(address("PySys_AddAuditHook"));
 	fah_gc_learn();
 	if (fah_python_self_check(&reason) < 0)

@@ -20,11 +20,11 @@ struct fah_py_who fah_stack_who(const struct fah_thread_state *t, const ucontext
 	return who;
 }
 
-/* The walk's frames as ids into t->now, root first. False: dropped for *ret_drop. */
-static bool name_frames(struct fah_thread_state *t, enum fah_drop *ret_drop)
+bool fah_stack_name(struct fah_thread_state *t, enum fah_drop *ret_drop)
 {
 	uint32_t n = t->walk.n_frames, i;
 
+	*ret_drop = FAH_DROP_FAULT;
 	for (i = 0; i < n; i++) {
 		const struct fah_py_frame *f = &t->walk.frames[n - 1 - i];
 
@@ -34,6 +34,7 @@ static bool name_frames(struct fah_thread_state *t, enum fah_drop *ret_drop)
 			return false;
 		t->now[i].code = t->now[i].code << 1 | (f->entry != 0);
 	}
+	fah_native_loops(t);
 	return true;
 }
 
@@ -86,11 +87,7 @@ bool fah_stack_look(struct fah_thread_state *t, struct fah_py_who *who, uint32_t
 		    fah_py_in_gc(&t->ahead.mem, &fah_agent.layout, t->tstate, who, &fah_gc_code))
 			*flags |= FAH_SAMPLE_IN_GC;
 	}
-	*ret_drop = FAH_DROP_FAULT;
-	if (!name_frames(t, ret_drop))
-		return false;
-	fah_native_loops(t);
-	return true;
+	return fah_stack_name(t, ret_drop);
 }
 
 size_t fah_stack_size(const struct fah_thread_state *t)

@@ -240,6 +240,7 @@ static struct fah_thread_state *new_state(uint32_t tid, const struct fah_timer *
 	t->chunk = NULL;
 	t->chunk_time_ns = 0;
 	t->n_last = t->n_last_pcs = 0;
+	t->own_lo = t->own_hi = t->own_refused = 0;
 	fah_ahead_init(&t->ahead);
 	t->mem = t->ahead.under;
 	return t;

@@ -38,6 +38,9 @@ struct fah_mem {
 extern const struct fah_mem fah_mem_self;
 #define FAH_LOAD_ROOM 16384
 
+/* Plain loads of this process: the caller knows that all of it is there, and stays. */
+extern const struct fah_mem fah_mem_plain;
+
 /* This process's pid, which saves a system call a load; 0: ask each time. Set it anew after a fork.
  */
 void fah_mem_self_pid(uint32_t pid);

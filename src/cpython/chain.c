@@ -1,29 +1,7 @@
 /* chain.c - see chain.h. Runs in the program, at each block that it asks for: nothing but loads. */
 #include "cpython/chain.h"
 
-#include <string.h>
-
-static inline uint64_t word(uint64_t at)
-{
-	uint64_t v;
-
-	__builtin_memcpy(&v, (const void *)(uintptr_t)at, 8);
-	return v;
-}
-
-static inline int32_t int_at(uint64_t at)
-{
-	int32_t v;
-
-	__builtin_memcpy(&v, (const void *)(uintptr_t)at, 4);
-	return v;
-}
-
-/* May be followed. What is no address of a program's is the least of what could be wrong. */
-static inline bool credible(uint64_t at)
-{
-	return !(at & 7) && at - 4096 < (1ull << 47) - 4096;
-}
+#include "cpython/plain.h"
 
 static uint32_t objects(const struct fah_py_layout *l, uint64_t frame, struct fah_py_link *links,
 			uint32_t max)
@@ -33,15 +11,15 @@ static uint32_t objects(const struct fah_py_layout *l, uint64_t frame, struct fa
 	for (uint32_t i = 0; frame; i++) {
 		uint64_t code;
 
-		if (!credible(frame) || i >= FAH_PY_MAX_WALK)
+		if (!fah_py_credible(frame) || i >= FAH_PY_MAX_WALK)
 			return FAH_PY_CHAIN_DOUBT;
-		code = word(frame + l->f_code);
-		if (!credible(code))
+		code = fah_py_plain_word(frame + l->f_code);
+		if (!fah_py_credible(code))
 			return FAH_PY_CHAIN_DOUBT;
 		if (n < max)
-			links[n++] =
-				(struct fah_py_link){code, (uint32_t)int_at(frame + l->f_instr)};
-		frame = word(frame + l->f_previous);
+			links[n++] = (struct fah_py_link){
+				code, (uint32_t)fah_py_plain_int(frame + l->f_instr)};
+		frame = fah_py_plain_word(frame + l->f_previous);
 	}
 	return n;
 }
@@ -55,21 +33,21 @@ static uint32_t iframes(const struct fah_py_layout *l, uint64_t frame, struct fa
 		uint64_t code;
 		uint8_t owner;
 
-		if (!credible(frame) || i >= FAH_PY_MAX_WALK)
+		if (!fah_py_credible(frame) || i >= FAH_PY_MAX_WALK)
 			return FAH_PY_CHAIN_DOUBT;
-		owner = *(const uint8_t *)(uintptr_t)(frame + l->f_owner);
+		owner = *fah_py_plain(frame + l->f_owner);
 		if (owner <= FAH_PY_OWNER_GENERATOR) {
-			code = word(frame + l->f_code) & ~(uint64_t)l->code_tag_mask;
-			if (!credible(code))
+			code = fah_py_plain_word(frame + l->f_code) & ~(uint64_t)l->code_tag_mask;
+			if (!fah_py_credible(code))
 				return FAH_PY_CHAIN_DOUBT;
 			if (n < max)
 				links[n++] = (struct fah_py_link){
-					code, word(frame + l->f_instr) |
+					code, fah_py_plain_word(frame + l->f_instr) |
 						      (owner == FAH_PY_OWNER_GENERATOR)};
 		} else if (owner < l->owner_shim) {
 			return FAH_PY_CHAIN_DOUBT; /* a frame that has ended */
 		}
-		frame = word(frame + l->f_previous);
+		frame = fah_py_plain_word(frame + l->f_previous);
 	}
 	return n;
 }
@@ -77,14 +55,14 @@ static uint32_t iframes(const struct fah_py_layout *l, uint64_t frame, struct fa
 uint32_t fah_py_chain(const struct fah_py_layout *layout, uint64_t tstate,
 		      struct fah_py_link *links, uint32_t max)
 {
-	uint64_t frame = word(tstate + layout->ts_frame);
+	uint64_t frame = fah_py_plain_word(tstate + layout->ts_frame);
 
 	if (layout->frames_kind == FAH_PY_FRAMES_OBJECT)
 		return objects(layout, frame, links, max);
 	if (layout->frames_kind == FAH_PY_FRAMES_CFRAME) {
-		if (!credible(frame))
+		if (!fah_py_credible(frame))
 			return FAH_PY_CHAIN_DOUBT;
-		frame = word(frame + layout->cframe_current);
+		frame = fah_py_plain_word(frame + layout->cframe_current);
 	}
 	return iframes(layout, frame, links, max);
 }
@@ -95,9 +73,9 @@ struct fah_py_chain_code fah_py_chain_code(const struct fah_py_layout *layout, u
 
 	if (layout->frames_kind == FAH_PY_FRAMES_OBJECT)
 		return c;
-	c.firsttraceable = 2 * (uint32_t)int_at(code + layout->co_firsttraceable);
+	c.firsttraceable = 2 * (uint32_t)fah_py_plain_int(code + layout->co_firsttraceable);
 	c.skip = layout->frames_kind == FAH_PY_FRAMES_DIRECT &&
-		 (uint32_t)int_at(code + layout->co_flags) & FAH_PY_CODE_NO_EVENTS;
+		 (uint32_t)fah_py_plain_int(code + layout->co_flags) & FAH_PY_CODE_NO_EVENTS;
 	return c;
 }
 

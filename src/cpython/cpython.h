@@ -108,6 +108,12 @@ struct fah_py_walk; /* defined in cpython/walk.h */
 int fah_py_walk_thread(struct fah_py_walk *walk, const struct fah_mem *mem,
 		       const struct fah_py_layout *layout, uint64_t tstate);
 
+/*
+ * The same by plain loads, for the calling thread alone, where chain.h lets it. walk->leaf_call,
+ * recovered and c_entry are not told. FAH_ERR_DOUBT: only fah_py_walk_thread can tell.
+ */
+int fah_py_walk_here(struct fah_py_walk *walk, const struct fah_py_layout *layout, uint64_t tstate);
+
 /* What is worth keeping of a code object: addresses, to be read with fah_py_read_*. */
 struct fah_py_code {
 	uint64_t filename, name, qualname; /* str objects; qualname 0 before 3.11 */

@@ -8,7 +8,6 @@
 #include "cpython/walk_internal.h"
 
 #define CODE_PROBES 8 /* places that a code object may have in the table */
-#define CODE_LEN_MAX (1u << 28)
 #define FRAME_SLOTS_MAX (1u << 24)
 
 /* Where what stood behind addr is remembered: one of two neighbours. */
@@ -92,17 +91,12 @@ bool fah_py_type_is(struct fah_py_walk *w, uint64_t type, uint64_t *known, const
 	return true;
 }
 
-/* Takes what is needed out of a code object's head; false: it is no credible code object. */
-static bool code_parse(struct fah_py_walk *w, uint64_t addr, const uint8_t *raw,
-		       struct fah_py_code_seen *ret)
+bool fah_py_code_take(const struct fah_py_layout *l, uint64_t addr, const uint8_t *raw,
+		      struct fah_py_code_seen *ret)
 {
-	const struct fah_py_layout *l = w->layout;
 	uint64_t ident = fah_py_mix(addr, fah_py_u64(raw + l->co_filename));
 	uint64_t units;
 
-	if ((w->test_skip & FAH_PY_SKIP_CODE) == 0 &&
-	    !fah_py_type_is(w, fah_py_u64(raw + l->ob_type), &w->code_type, "code"))
-		return false;
 	ident = fah_py_mix(ident, fah_py_u64(raw + l->co_name));
 	ident = fah_py_mix(ident, fah_py_u64(raw + l->co_linetable));
 	ident = fah_py_mix(ident, (uint32_t)fah_py_i32(raw + l->co_firstlineno));
@@ -114,14 +108,8 @@ static bool code_parse(struct fah_py_walk *w, uint64_t addr, const uint8_t *raw,
 		uint64_t bytes = fah_py_u64(raw + l->co_code);
 
 		ident = fah_py_mix(ident, bytes);
-		if (ret->addr != addr || ret->ident != ident) {
-			uint64_t size;
-
-			if (fah_load(w->mem, bytes + l->ob_size, &size, 8) < 0 ||
-			    size > CODE_LEN_MAX)
-				return false;
-			ret->code_len = (uint32_t)size;
-		}
+		if (ret->addr != addr || ret->ident != ident)
+			ret->code_len = 0;
 		ret->code_bytes = bytes + l->bytes_data;
 	} else {
 		uint32_t nlocalsplus = (uint32_t)fah_py_i32(raw + l->co_nlocalsplus);
@@ -133,8 +121,8 @@ static bool code_parse(struct fah_py_walk *w, uint64_t addr, const uint8_t *raw,
 		else
 			slots = nlocalsplus + (uint32_t)fah_py_i32(raw + l->co_stacksize) +
 				l->frame_slots;
-		if (units > CODE_LEN_MAX / 2 || slots > FRAME_SLOTS_MAX || slots < l->frame_slots ||
-		    nlocalsplus > slots - l->frame_slots)
+		if (units > FAH_PY_CODE_LEN_MAX / 2 || slots > FRAME_SLOTS_MAX ||
+		    slots < l->frame_slots || nlocalsplus > slots - l->frame_slots)
 			return false;
 		ident = fah_py_mix(ident, units);
 		ret->code_len = (uint32_t)units * 2;
@@ -145,6 +133,33 @@ static bool code_parse(struct fah_py_walk *w, uint64_t addr, const uint8_t *raw,
 	}
 	ret->addr = addr;
 	ret->ident = ident;
+	return true;
+}
+
+bool fah_py_code_take_len(struct fah_py_code_seen *code, uint64_t size)
+{
+	if (size > FAH_PY_CODE_LEN_MAX)
+		return false;
+	code->code_len = (uint32_t)size;
+	return true;
+}
+
+/* False: it is no credible code object. */
+static bool code_parse(struct fah_py_walk *w, uint64_t addr, const uint8_t *raw,
+		       struct fah_py_code_seen *ret)
+{
+	const struct fah_py_layout *l = w->layout;
+	uint64_t size;
+
+	if ((w->test_skip & FAH_PY_SKIP_CODE) == 0 &&
+	    !fah_py_type_is(w, fah_py_u64(raw + l->ob_type), &w->code_type, "code"))
+		return false;
+	if (!fah_py_code_take(l, addr, raw, ret))
+		return false;
+	if (l->frames_kind == FAH_PY_FRAMES_OBJECT && !ret->code_len &&
+	    (fah_load(w->mem, fah_py_code_len_at(l, ret), &size, 8) < 0 ||
+	     !fah_py_code_take_len(ret, size)))
+		return false;
 	ret->walk_no = w->walk_no;
 	return true;
 }
@@ -242,7 +257,7 @@ void fah_py_walk_keep(struct fah_py_walk *w, const struct fah_py_code_seen *code
 	w->frames[w->n_frames++] = (struct fah_py_frame){code->addr, instr, entry, code->ident};
 }
 
-static void walk_begin(struct fah_py_walk *w, const struct fah_mem *mem,
+void fah_py_walk_begin(struct fah_py_walk *w, const struct fah_mem *mem,
 		       const struct fah_py_layout *layout)
 {
 	w->mem = mem;
@@ -278,7 +293,7 @@ int fah_py_walk_thread(struct fah_py_walk *walk, const struct fah_mem *mem,
 {
 	int err;
 
-	walk_begin(walk, mem, layout);
+	fah_py_walk_begin(walk, mem, layout);
 	if (layout->frames_kind == FAH_PY_FRAMES_OBJECT)
 		err = fah_py_walk_objects(walk, tstate);
 	else

@@ -7,9 +7,6 @@
  */
 #include "cpython/walk_internal.h"
 
-/* CO_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR */
-#define RESUMABLE 0x3a0u
-
 /* The pending frames' code objects, and the frames into the result; co_flags of the outermost. */
 static int flush(struct fah_py_walk *w, uint32_t *ret_flags)
 {
@@ -20,17 +17,10 @@ static int flush(struct fah_py_walk *w, uint32_t *ret_flags)
 		return err;
 	for (int i = 0; i < n; i++) {
 		const struct fah_py_code_seen *code = &w->batch[i];
-		int64_t lasti = (int32_t)w->pending[i].instr;
-		uint32_t instr = FAH_PY_NOT_STARTED;
+		uint32_t instr;
 
-		if (lasti >= 0) {
-			lasti *= w->layout->lasti_scale;
-			if (lasti >= code->code_len)
-				return fah_py_walk_doubt(w, FAH_PY_DOUBT_CODE);
-			instr = (uint32_t)lasti;
-		} else if (lasti != -1) {
-			return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
-		}
+		if (!fah_py_object_instr(w->layout, code, (int32_t)w->pending[i].instr, &instr))
+			return fah_py_walk_doubt(w, FAH_PY_DOUBT_CODE);
 		if (w->n_frames == 0 && instr != FAH_PY_NOT_STARTED) {
 			uint8_t op;
 
@@ -83,5 +73,5 @@ int fah_py_walk_objects(struct fah_py_walk *w, uint64_t tstate)
 	 * throw() into a generator that waits in `yield from` makes 3.9 show the inner frame
 	 * without the callers: its own frame chain is cut there, so what is above cannot be known.
 	 */
-	return flags & RESUMABLE ? fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME) : 0;
+	return flags & FAH_PY_CODE_RESUMABLE ? fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME) : 0;
 }

@@ -160,7 +160,6 @@ static int flush(struct fah_py_walk *w, uint32_t keep)
 		const struct fah_py_pending *p = &w->pending[i];
 		const struct fah_py_code_seen *code = &w->batch[i];
 		uint64_t end = p->addr + (uint64_t)code->slots * 8;
-		int64_t offset = (int64_t)(p->instr - code->code_bytes);
 		uint32_t instr;
 
 		if (p->end != 0 && end != p->end && (w->test_skip & FAH_PY_SKIP_TILING) == 0) {
@@ -170,17 +169,9 @@ static int flush(struct fah_py_walk *w, uint32_t keep)
 			if (p->gap == FAH_PY_GAP_DEAD && !gap_is_dead(w, end, p->end))
 				return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 		}
-		if (l->frames_kind == FAH_PY_FRAMES_CFRAME && offset == -2)
-			instr = FAH_PY_NOT_STARTED;
-		else if (offset < 0 || offset >= code->code_len || offset & 1)
+		if (!fah_py_iframe_instr(l, code, p->instr, p->generator, &instr))
 			return fah_py_walk_doubt(w, FAH_PY_DOUBT_CODE);
-		else if (!p->generator && (uint32_t)offset < code->firsttraceable)
-			instr = FAH_PY_NOT_STARTED;
-		else
-			instr = (uint32_t)offset;
-		/* The interpreter's own code around __init__ (3.13+): no function of the program.
-		 */
-		if (l->frames_kind == FAH_PY_FRAMES_DIRECT && code->flags & FAH_PY_CODE_NO_EVENTS)
+		if (fah_py_code_is_own(l, code))
 			continue;
 		if (w->n_frames == 0 && i == 0 && instr != FAH_PY_NOT_STARTED && !w->recovered)
 			w->leaf_call = l->call_ops[w->leaf_op[0] >> 3] >> (w->leaf_op[0] & 7) & 1;

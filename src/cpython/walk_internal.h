@@ -40,6 +40,60 @@ const uint8_t *fah_py_far_read(struct fah_py_walk *w, uint64_t addr, uint32_t be
 /* The code objects of pending[0..n) into batch[0..n), read in one go. 0 or FAH_ERR_DOUBT. */
 int fah_py_codes_read(struct fah_py_walk *w, int n);
 
+#define FAH_PY_CODE_LEN_MAX (1u << 28)
+
+/*
+ * What is needed of a code object, out of raw, its head; false: it cannot be one. Up to 3.10 the
+ * length of its instructions stands elsewhere: code_len 0 has it still to be taken. The ident is
+ * without what the names say.
+ */
+bool fah_py_code_take(const struct fah_py_layout *l, uint64_t addr, const uint8_t *raw,
+		      struct fah_py_code_seen *ret);
+static inline uint64_t fah_py_code_len_at(const struct fah_py_layout *l,
+					  const struct fah_py_code_seen *code)
+{
+	return code->code_bytes - l->bytes_data + l->ob_size;
+}
+bool fah_py_code_take_len(struct fah_py_code_seen *code, uint64_t size);
+
+/* CO_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR */
+#define FAH_PY_CODE_RESUMABLE 0x3a0u
+
+/* The interpreter's own code around __init__ (3.13+): no function of the program. */
+static inline bool fah_py_code_is_own(const struct fah_py_layout *l,
+				      const struct fah_py_code_seen *code)
+{
+	return l->frames_kind == FAH_PY_FRAMES_DIRECT && code->flags & FAH_PY_CODE_NO_EVENTS;
+}
+
+/* 3.11+: where in its code a frame is, by the address that it has stored; false: nowhere. */
+static inline bool fah_py_iframe_instr(const struct fah_py_layout *l,
+				       const struct fah_py_code_seen *code, uint64_t stored,
+				       bool generator, uint32_t *ret)
+{
+	int64_t offset = (int64_t)(stored - code->code_bytes);
+
+	*ret = (uint32_t)offset;
+	if (l->frames_kind == FAH_PY_FRAMES_CFRAME && offset == -2)
+		*ret = FAH_PY_NOT_STARTED;
+	else if (offset < 0 || offset >= code->code_len || offset & 1)
+		return false;
+	else if (!generator && (uint32_t)offset < code->firsttraceable)
+		*ret = FAH_PY_NOT_STARTED;
+	return true;
+}
+
+/* 3.8 to 3.10: likewise, by f_lasti. */
+static inline bool fah_py_object_instr(const struct fah_py_layout *l,
+				       const struct fah_py_code_seen *code, int32_t lasti,
+				       uint32_t *ret)
+{
+	int64_t offset = (int64_t)lasti * l->lasti_scale;
+
+	*ret = lasti < 0 ? FAH_PY_NOT_STARTED : (uint32_t)offset;
+	return lasti < 0 ? lasti == -1 : offset < code->code_len;
+}
+
 /* One code object, off the hot path. */
 int fah_py_code_read_one(struct fah_py_walk *w, uint64_t code, struct fah_py_code_seen *ret);
 
@@ -54,6 +108,12 @@ static inline uint64_t fah_py_mix(uint64_t h, uint64_t v)
 
 /* walk_texts.c: the idents of batch[0..n) take in what the names say. */
 void fah_py_texts_mix(struct fah_py_walk *w, int n);
+/* The same of one code object, by plain loads: see walk_here.c. */
+void fah_py_texts_mix_here(const struct fah_py_layout *l, struct fah_py_code_seen *code);
+
+/* A new result; nothing that was read before is believed any more. */
+void fah_py_walk_begin(struct fah_py_walk *w, const struct fah_mem *mem,
+		       const struct fah_py_layout *layout);
 
 /* Takes a proved frame into the result, where there is room. */
 void fah_py_walk_keep(struct fah_py_walk *w, const struct fah_py_code_seen *code, uint32_t instr,

@@ -31,7 +31,17 @@ static struct fah_py_text *text_slot(struct fah_py_walk *w, uint64_t addr)
 	return stale ? stale : &w->texts[at];
 }
 
-/* raw begins at the length; what lies behind the string's end is not its own. */
+static uint64_t chars_value(uint64_t value, const uint8_t *chars, uint32_t n)
+{
+	uint64_t rest = 0;
+
+	for (; n >= 8; n -= 8, chars += 8)
+		value = fah_py_mix(value, fah_py_u64(chars));
+	memcpy(&rest, chars, n);
+	return fah_py_mix(value, rest);
+}
+
+/* raw begins at the length; what lies behind the string's end is not its own, and not read. */
 static uint64_t str_value(const struct fah_py_layout *l, const uint8_t *raw)
 {
 	uint64_t length = fah_py_u64(raw), value = fah_py_mix(length, fah_py_u64(raw + 8));
@@ -43,20 +53,18 @@ static uint64_t str_value(const struct fah_py_layout *l, const uint8_t *raw)
 	n = FAH_PY_TEXT_BYTES - from;
 	if (n > length)
 		n = (uint32_t)length;
-	for (uint32_t i = 0; i < n; i++)
-		value = value * 31 + raw[from + i];
-	return fah_py_mix(value, n);
+	return fah_py_mix(chars_value(value, raw + from, n), n);
 }
 
 /* Likewise. Not their hash, which is computed when somebody wants it. */
 static uint64_t bytes_value(const struct fah_py_layout *l, const uint8_t *raw)
 {
-	uint64_t length = fah_py_u64(raw), value = length;
+	uint64_t length = fah_py_u64(raw);
 	uint32_t from = l->bytes_data - l->ob_size;
+	uint32_t n = from < FAH_PY_TEXT_BYTES ? FAH_PY_TEXT_BYTES - from : 0;
 
-	for (uint32_t i = 0; from + i < FAH_PY_TEXT_BYTES && i < length; i++)
-		value = value * 31 + raw[from + i];
-	return fah_py_mix(value, length);
+	return fah_py_mix(chars_value(length, raw + from, n < length ? n : (uint32_t)length),
+			  length);
 }
 
 /* What of a code object is looked at. */
@@ -122,4 +130,14 @@ void fah_py_texts_mix(struct fah_py_walk *w, int n)
 				fah_py_mix(w->batch[i].ident,
 					   value_at(w, part_at(&w->batch[i], (enum part)part),
 						    (enum part)part));
+}
+
+void fah_py_texts_mix_here(const struct fah_py_layout *l, struct fah_py_code_seen *code)
+{
+	for (int part = 0; part < PARTS; part++) {
+		uint64_t from = from_of(l, part_at(code, (enum part)part), (enum part)part);
+
+		code->ident = fah_py_mix(code->ident, value_of(l, (const uint8_t *)(uintptr_t)from,
+							       (enum part)part));
+	}
 }

@@ -13,7 +13,8 @@
 struct walk {
 	struct fah_regs regs;
 	struct fah_stack stack;
-	const struct fah_unwind_module *module; /* of the last frame: mostly the next one's too */
+	struct fah_unwind_cache *cache;
+	const struct fah_unwind_module *module; /* of the last rule: mostly the next one's too */
 	bool exact;				/* regs.pc is not a return address */
 	uint32_t signal_frames;
 };
@@ -165,19 +166,38 @@ static enum fah_unwind_stop step(struct walk *w, const struct fah_rule *rule, ui
 	return 0;
 }
 
+/* NULL: code of no module. */
+static const struct fah_rule *find_rule(const struct fah_unwind_modules *mods, struct walk *w,
+					uint64_t at)
+{
+	struct fah_unwind_cached *c =
+		w->cache ? &w->cache->slots[(at * 0x9e3779b97f4a7c15ull >> 40) &
+					    (FAH_UNWIND_CACHE - 1)]
+			 : NULL;
+	const struct fah_rule *rule;
+
+	if (c && c->rule && c->pc == at)
+		return c->rule;
+	if (!w->module || at < w->module->start || at >= w->module->end)
+		w->module = fah_unwind_modules_find(mods, at);
+	if (!w->module)
+		return NULL;
+	rule = fah_table_find(&w->module->table, at - w->module->base);
+	if (c)
+		*c = (struct fah_unwind_cached){at, rule};
+	return rule;
+}
+
 /* True where the walk goes on; else *ret_stop says why not. */
 static bool to_caller(const struct fah_unwind_modules *mods, const struct fah_stack *given,
 		      struct walk *w, uint64_t at, enum fah_unwind_stop *ret_stop)
 {
-	const struct fah_rule *rule;
+	const struct fah_rule *rule = find_rule(mods, w, at);
 
-	if (!w->module || at < w->module->start || at >= w->module->end)
-		w->module = fah_unwind_modules_find(mods, at);
-	if (!w->module) {
+	if (!rule) {
 		*ret_stop = FAH_UNWIND_NO_MODULE;
 		return false;
 	}
-	rule = fah_table_find(&w->module->table, at - w->module->base);
 	switch (rule->cfa) {
 	case FAH_CFA_NONE:
 		*ret_stop = FAH_UNWIND_NO_RULE;
@@ -195,11 +215,11 @@ static bool to_caller(const struct fah_unwind_modules *mods, const struct fah_st
 	return *ret_stop == 0;
 }
 
-int fah_unwind(const struct fah_unwind_modules *mods, const struct fah_regs *regs,
-	       const struct fah_stack *stack, uint64_t *pcs, uint64_t *sps, int max,
-	       struct fah_unwind_result *ret)
+int fah_unwind(const struct fah_unwind_modules *mods, struct fah_unwind_cache *cache,
+	       const struct fah_regs *regs, const struct fah_stack *stack, uint64_t *pcs,
+	       uint64_t *sps, int max, struct fah_unwind_result *ret)
 {
-	struct walk w = {.regs = *regs, .stack = *stack, .exact = true};
+	struct walk w = {.regs = *regs, .stack = *stack, .cache = cache, .exact = true};
 	enum fah_unwind_stop stop = FAH_UNWIND_LIMIT;
 	int n = 0;
 

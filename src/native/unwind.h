@@ -77,6 +77,18 @@ struct fah_stack {
 	const struct fah_mem *mem;
 };
 
+/*
+ * The rules that were looked up last, by pc: most stacks are much like those before. Of one
+ * thread, and of one block of modules: for another one, zero it.
+ */
+#define FAH_UNWIND_CACHE 256u /* a power of two */
+struct fah_unwind_cache {
+	struct fah_unwind_cached {
+		uint64_t pc;
+		const struct fah_rule *rule; /* NULL: nothing */
+	} slots[FAH_UNWIND_CACHE];
+};
+
 enum fah_unwind_stop {
 	FAH_UNWIND_END = 0,	  /* the outermost frame: all is there */
 	FAH_UNWIND_LIMIT = 1,	  /* more frames than max */
@@ -99,10 +111,11 @@ struct fah_unwind_result {
  * to look up: the pc itself for the innermost frame and for one that a signal interrupted, for the
  * others the last byte of the call, so that a call at a function's very end is not taken for the
  * next one's. A signal's return code is a frame of its own. sps (NULL: not wanted) gets each
- * frame's sp: what lies on the stack from there to the next frame's is that frame's.
+ * frame's sp: what lies on the stack from there to the next frame's is that frame's. cache may be
+ * NULL.
  */
-int fah_unwind(const struct fah_unwind_modules *mods, const struct fah_regs *regs,
-	       const struct fah_stack *stack, uint64_t *pcs, uint64_t *sps, int max,
-	       struct fah_unwind_result *ret);
+int fah_unwind(const struct fah_unwind_modules *mods, struct fah_unwind_cache *cache,
+	       const struct fah_regs *regs, const struct fah_stack *stack, uint64_t *pcs,
+	       uint64_t *sps, int max, struct fah_unwind_result *ret);
 
 #endif

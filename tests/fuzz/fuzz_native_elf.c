@@ -63,7 +63,7 @@ static void walks(const struct fah_table *table)
 		regs.r[i] = (uint64_t)(uintptr_t)&words[i * 9];
 	for (uint32_t row = 0; row < table->n_rows && row < 1000; row++) {
 		regs.pc = 0x1000 + table->rows[row].pc;
-		check(fah_unwind(&block.mods, &regs, &stack, pcs, NULL, 8, &result) <= 8);
+		check(fah_unwind(&block.mods, NULL, &regs, &stack, pcs, NULL, 8, &result) <= 8);
 		check(result.stop < FAH_UNWIND_STOPS);
 	}
 }

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "agent/gil.h"
 #include "agent/heap.h"
 #include "agent/heap_sites.h"
 
@@ -108,7 +109,7 @@ static int setup(void **state)
 		ids[i] = i + 1;
 	has_gil = true;
 	layout_312();
-	fah_sites_setup();
+	fah_gil_setup();
 	return 0;
 }
 

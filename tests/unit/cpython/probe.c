@@ -120,7 +120,30 @@ static void spoil(struct fah_py_walk *w)
 	}
 }
 
-/* Walks thread pthread_id, 0: the caller's. The number of frames or enum fah_err. */
+/* Whether plain loads give the same of the caller's own thread, which holds still. */
+static bool same_here(const struct fah_py_walk *w, uint64_t tstate)
+{
+	static struct fah_py_walk *here;
+
+	here = here ? here : calloc(1, sizeof(*here));
+	if (!here || fah_py_walk_here(here, &layout, tstate) < 0 || here->n_frames != w->n_frames ||
+	    here->truncated != w->truncated || here->n_loops != w->n_loops)
+		return false;
+	for (uint32_t i = 0; i < w->n_loops && i < FAH_PY_LOOPS; i++)
+		if (here->loops[i] != w->loops[i])
+			return false;
+	for (uint32_t i = 0; i < w->n_frames; i++) {
+		const struct fah_py_frame *a = &here->frames[i], *b = &w->frames[i];
+
+		if (a->code != b->code || a->instr != b->instr || a->ident != b->ident ||
+		    !a->entry != !b->entry)
+			return false;
+	}
+	return true;
+}
+
+/* Walks thread pthread_id, 0: the caller's. The number of frames or enum fah_err;
+ * FAH_ERR_MISMATCH also where plain loads give another stack. */
 API int probe_walk(uint64_t pthread_id)
 {
 	uint64_t id = pthread_id ? pthread_id : (uint64_t)pthread_self(), tstate;
@@ -131,6 +154,8 @@ API int probe_walk(uint64_t pthread_id)
 	if (!fah_py_thread_is(&mem, &layout, tstate, id))
 		return FAH_ERR_MISMATCH;
 	err = fah_py_walk_thread(direct, &mem, &layout, tstate);
+	if (err == 0 && !pthread_id && !same_here(direct, tstate))
+		err = FAH_ERR_MISMATCH;
 	if (err == 0)
 		spoil(direct);
 	return err < 0 ? err : (int)direct->n_frames;

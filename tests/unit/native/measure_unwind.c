@@ -34,7 +34,7 @@ static int measure(const void *a, const void *b)
 	fah_regs_of_context(&regs, uc.uc_mcontext.gregs);
 	begun = nanoseconds();
 	for (int i = 0; i < rounds; i++)
-		n = fah_unwind(mods, &regs, &stack, pcs, NULL, 256, &result);
+		n = fah_unwind(mods, NULL, &regs, &stack, pcs, NULL, 256, &result);
 	begun = (nanoseconds() - begun) / rounds;
 	printf("%d frames, stop %d: %.0f ns a stack, %.1f ns a frame\n", n, (int)result.stop, begun,
 	       begun / n);

@@ -526,7 +526,8 @@ static struct fah_unwind_result walk(uint64_t pc, unsigned sp, uint64_t fp, int 
 
 	regs.r[FAH_REG_SP] = at_word(sp);
 	regs.r[FAH_REG_FP] = fp;
-	assert_int_equal(fah_unwind(&block.mods, &regs, &stack, pcs, NULL, max, &result), expect_n);
+	assert_int_equal(fah_unwind(&block.mods, NULL, &regs, &stack, pcs, NULL, max, &result),
+			 expect_n);
 	if (expect_n)
 		assert_true(pcs[0] == pc);
 	return result;

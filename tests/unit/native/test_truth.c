@@ -76,6 +76,7 @@ static void compare(const ucontext_t *uc, const struct fah_stack *stack)
 {
 	static __thread struct theirs theirs;
 	static __thread uint64_t ours[DEEP];
+	static __thread struct fah_unwind_cache cache;
 	struct fah_unwind_result result;
 	struct fah_regs regs;
 	int n, i;
@@ -83,7 +84,7 @@ static void compare(const ucontext_t *uc, const struct fah_stack *stack)
 	theirs = (struct theirs){.skip = 1, .from = (uint64_t)uc->uc_mcontext.gregs[REG_RIP]};
 	_Unwind_Backtrace(take, &theirs);
 	fah_regs_of_context(&regs, uc->uc_mcontext.gregs);
-	n = fah_unwind(mods, &regs, stack, ours, NULL, DEEP, &result);
+	n = fah_unwind(mods, &cache, &regs, stack, ours, NULL, DEEP, &result);
 
 	found.compared++;
 	found.frames += (unsigned)n;
@@ -409,7 +410,7 @@ static void on_step_below(int sig, siginfo_t *info, void *context)
 
 	*flags = wanted ? *flags | TRAP_FLAG : *flags & ~TRAP_FLAG;
 	fah_regs_of_context(&regs, uc->uc_mcontext.gregs);
-	n = fah_unwind(mods, &regs, &main_stack, pcs, NULL, DEEP, &result);
+	n = fah_unwind(mods, NULL, &regs, &main_stack, pcs, NULL, DEEP, &result);
 	found.compared++;
 	if (!n_base) { /* the first is raised beside the call: raise's own frames are not in it */
 		n_base = n;
