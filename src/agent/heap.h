@@ -93,8 +93,9 @@ void fah_heap_maps_forked(void);
 /* A copy of so many bytes is the one that is picked. */
 void fah_heap_copied(size_t bytes);
 
-/* heap_python.c: the interpreter's allocators are watched from now on; GIL held. */
-void fah_heap_watch_python(void);
+/* heap_python.c: the interpreter's allocators are watched from now on; GIL held. small: also what
+ * it has in pools; else their arenas are mappings like others. */
+void fah_heap_watch_python(bool small);
 
 /* heap_sample.c: what the rest of the agent tells us. */
 void fah_heap_load(void);			/* in the constructor, where Python may run */

@@ -8,6 +8,8 @@
  * Small blocks, by the million, have a way of their own, where the interpreter's pools are right
  * behind us. Those ask nobody, but for their arenas, which are looked after, and where there is no
  * memory for one; then whoever they asked has counted the block.
+ *
+ * Or small blocks are not looked at, and the arenas are (--exact=malloc).
  */
 #include "agent/heap.h"
 #include "agent/pyapi.h"
@@ -134,6 +136,51 @@ static void on_small_free(void *ctx, void *block)
 	a->free(a->ctx, block);
 }
 
+/* Small blocks pass by from here on. */
+static void *on_large_malloc(void *ctx, size_t n)
+{
+	const struct allocator *a = ctx;
+
+	return n > SMALL ? on_malloc(ctx, n) : a->malloc(a->ctx, n);
+}
+
+static void *on_large_calloc(void *ctx, size_t count, size_t n)
+{
+	const struct allocator *a = ctx;
+
+	return n && count > SMALL / n ? on_calloc(ctx, count, n) : a->calloc(a->ctx, count, n);
+}
+
+static void *on_large_realloc(void *ctx, void *from, size_t n)
+{
+	const struct allocator *a = ctx;
+	struct fah_heap_moved was;
+	void *block;
+
+	if (!from)
+		return on_large_malloc(ctx, n);
+	if (n > SMALL || !fah_heap_counts())
+		return on_realloc(ctx, from, n);
+	was = fah_heap_move(from);
+	block = a->realloc(a->ctx, from, n);
+	if (block)
+		fah_heap_moved_to(was, from, NULL, 0, FAH_MEMORY_PYTHON);
+	else
+		fah_heap_not_moved(was, from);
+	return block;
+}
+
+static void on_large_free(void *ctx, void *block)
+{
+	const struct allocator *a = ctx;
+	const uint16_t *entry = fah_shadow_find(block);
+
+	if (entry && *entry)
+		on_free(ctx, block);
+	else
+		a->free(a->ctx, block);
+}
+
 static void *on_arena(void *ctx, size_t n)
 {
 	void *arena;
@@ -153,13 +200,37 @@ static void on_arena_free(void *ctx, void *arena, size_t n)
 	fah_heap_thread.inside--;
 }
 
-static bool watch_arenas(void)
+/* Whoever asks for them, they are mmap's. */
+static void *on_seen_arena(void *ctx, size_t n)
+{
+	uint32_t inside = fah_heap_thread.inside;
+	void *arena;
+
+	(void)ctx;
+	fah_heap_thread.inside = 0;
+	arena = their_arenas.alloc(their_arenas.ctx, n);
+	fah_heap_thread.inside = inside;
+	return arena;
+}
+
+static void on_seen_arena_free(void *ctx, void *arena, size_t n)
+{
+	uint32_t inside = fah_heap_thread.inside;
+
+	(void)ctx;
+	fah_heap_thread.inside = 0;
+	their_arenas.free(their_arenas.ctx, arena, n);
+	fah_heap_thread.inside = inside;
+}
+
+static bool watch_arenas(bool small)
 {
 	void (*get)(struct arenas *) =
 		(void (*)(struct arenas *))(uintptr_t)fah_global("PyObject_GetArenaAllocator");
 	void (*set)(struct arenas *) =
 		(void (*)(struct arenas *))(uintptr_t)fah_global("PyObject_SetArenaAllocator");
-	struct arenas ours = {NULL, on_arena, on_arena_free};
+	struct arenas ours = small ? (struct arenas){NULL, on_arena, on_arena_free}
+				   : (struct arenas){NULL, on_seen_arena, on_seen_arena_free};
 
 	if (!get || !set)
 		return false;
@@ -168,21 +239,26 @@ static bool watch_arenas(void)
 	return true;
 }
 
-void fah_heap_watch_python(void)
+void fah_heap_watch_python(bool small)
 {
 	void (*get)(int, struct allocator *) =
 		(void (*)(int, struct allocator *))(uintptr_t)fah_global("PyMem_GetAllocator");
 	void (*set)(int, struct allocator *) =
 		(void (*)(int, struct allocator *))(uintptr_t)fah_global("PyMem_SetAllocator");
 
-	bool arenas = watch_arenas();
+	bool arenas = watch_arenas(small);
 
 	for (int i = 0; get && set && i < N_DOMAINS; i++) {
 		struct allocator ours = {&theirs[i], on_malloc, on_calloc, on_realloc, on_free};
+		bool pools;
 
 		get(i, &theirs[i]);
-		/* those of debugging, and of others who stand in front of them, have a context */
-		if (i != RAW && arenas && !theirs[i].ctx) {
+		pools = theirs[i].malloc != theirs[RAW].malloc; /* not with PYTHONMALLOC=malloc */
+		if (pools && !small) {
+			ours = (struct allocator){&theirs[i], on_large_malloc, on_large_calloc,
+						  on_large_realloc, on_large_free};
+		} else if (pools && arenas && !theirs[i].ctx) {
+			/* those of debugging, and of others in front of pools, have a context */
 			ours.malloc = on_small_malloc;
 			ours.free = on_small_free;
 		}

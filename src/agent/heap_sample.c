@@ -26,7 +26,7 @@
 FAH_HEAP_TLS struct fah_heap_thread fah_heap_thread;
 _Atomic bool fah_heap_on;
 
-static uint64_t interval; /* 0: every block is recorded */
+static uint64_t interval; /* or FAH_HEAP_EVERY, FAH_HEAP_EVERY_MALLOC */
 static bool every;	  /* and asked for: heap_every.c does it */
 static _Atomic bool recording;
 static int64_t before;		   /* held when recording began */
@@ -361,7 +361,7 @@ void fah_heap_tick(struct fah_thread_state *t)
 		write_heap(t);
 }
 
-/* "interval <bytes>", 0: every block. False: memory was not asked for. */
+/* "interval <bytes>". False: memory was not asked for. */
 static bool read_settings(void)
 {
 	static const char word[] = "interval ";
@@ -379,7 +379,7 @@ static bool read_settings(void)
 
 void fah_heap_load(void)
 {
-	every = fah_shadow_has_numbers = read_settings() && !interval;
+	every = fah_shadow_has_numbers = read_settings() && fah_heap_is_every(interval);
 	atomic_store(&fah_heap_on, true);
 }
 
@@ -413,7 +413,7 @@ void fah_heap_start(void)
 	*(void **)&is_finalizing = fah_global("Py_IsFinalizing");
 	if (!is_finalizing) /* up to 3.12 */
 		*(void **)&is_finalizing = fah_global("_Py_IsFinalizing");
-	fah_heap_watch_python();
+	fah_heap_watch_python(interval != FAH_HEAP_EVERY_MALLOC);
 	begin_anew();
 	atomic_store(&recording, true);
 	write_state();

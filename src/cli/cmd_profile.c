@@ -161,8 +161,7 @@ static int take_option(struct job *job, int option, const char *value)
 		job->heap.memory = option == OPT_MEMORY;
 		return 0;
 	case OPT_EXACT:
-		job->heap.exact = true;
-		return 0;
+		return fah_heap_take_exact(&job->heap, "profile", value);
 	case OPT_PRECISION:
 		return fah_heap_take_precision(&job->heap, "profile", value);
 	case OPT_TRACE:

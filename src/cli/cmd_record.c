@@ -123,8 +123,7 @@ static int take_option(struct job *job, int option, const char *value)
 		job->heap.memory = true;
 		return 0;
 	case OPT_EXACT:
-		job->heap.exact = true;
-		return 0;
+		return fah_heap_take_exact(&job->heap, "record", value);
 	case OPT_PRECISION:
 		return fah_heap_take_precision(&job->heap, "record", value);
 	case OPT_KEEP:

@@ -1,8 +1,11 @@
 /* heap_options.c - see heap_options.h. */
 #include "cli/heap_options.h"
 
+#include "core/segment.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define INTERVAL_DEFAULT 524288u
 #define INTERVAL_OF_0 10000000.0
@@ -20,6 +23,17 @@ int fah_heap_take_precision(struct fah_heap_options *o, const char *command, con
 			command, value);
 	o->precise = true;
 	o->precision = (int)n;
+	return 0;
+}
+
+int fah_heap_take_exact(struct fah_heap_options *o, const char *command, const char *value)
+{
+	if (value && strcmp(value, "all") && strcmp(value, "malloc"))
+		return fah_fail("%s: --exact=%s: there are all (every block, the default) and "
+				"malloc (not Python's small objects)",
+				command, value);
+	o->exact = true;
+	o->without_small = value && !strcmp(value, "malloc");
 	return 0;
 }
 
@@ -41,7 +55,7 @@ uint64_t fah_heap_interval(const struct fah_heap_options *o, const char *command
 			"nothing\n",
 			command);
 	if (o->exact)
-		return 0;
+		return o->without_small ? FAH_HEAP_EVERY_MALLOC : FAH_HEAP_EVERY;
 	if (!o->precise)
 		return INTERVAL_DEFAULT;
 	for (int i = 0; i < abs(o->precision); i++)

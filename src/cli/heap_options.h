@@ -20,18 +20,22 @@
 
 #define FAH_EXACT_OPTION(id) \
 	{ \
-		id, "exact", NULL, NULL, "with --memory: every block is recorded, not some" \
+		id, "exact", NULL, "[=WHICH]", \
+			"with --memory: every block is recorded, not some (all), or every one of " \
+			"malloc's and mmap's, not Python's small objects (malloc)" \
 	}
 
 struct fah_heap_options {
-	bool memory, precise, exact;
+	bool memory, precise;
+	bool exact, without_small; /* without_small: of malloc's and mmap's alone */
 	int precision;
 };
 
 /* 0, or an exit status after saying why not. */
 int fah_heap_take_precision(struct fah_heap_options *o, const char *command, const char *value);
-/* Mean bytes from one recorded block to the next; 0: every one is. Where memory was not asked for,
- * but how it is to be recorded, or in two ways, that is said. */
+int fah_heap_take_exact(struct fah_heap_options *o, const char *command, const char *value);
+/* Mean bytes from one recorded block to the next, or FAH_HEAP_EVERY and its like. Where memory was
+ * not asked for, but how it is to be recorded, or in two ways, that is said. */
 uint64_t fah_heap_interval(const struct fah_heap_options *o, const char *command);
 
 #endif

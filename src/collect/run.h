@@ -45,7 +45,8 @@ struct fah_run_options {
 	/* Lines are told of functions that this chooses (agent/lines_scope.c); NULL: none are. */
 	const char *lines;
 	bool heap;		/* blocks of memory are counted, and some recorded: */
-	uint64_t heap_interval; /* where one of their bytes is picked, one in so many; 0: all */
+	uint64_t heap_interval; /* where one of their bytes is picked, one in so many; or
+				   FAH_HEAP_EVERY */
 	double duration;	/* seconds after which recording ends; 0: with the program */
 	/* Recording ends when this is not 0; a handler of the caller's for SIGINT sets it. NULL:
 	 * SIGINT is the program's alone. */

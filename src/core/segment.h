@@ -262,6 +262,17 @@ enum fah_seg_record {
 };
 
 /*
+ * HEAP's interval, also in captures, where no byte is picked: every block is recorded; or every one
+ * of malloc's and mmap's, and Python's small objects are its arenas.
+ */
+#define FAH_HEAP_EVERY 0u
+#define FAH_HEAP_EVERY_MALLOC 1u
+static inline bool fah_heap_is_every(uint64_t interval)
+{
+	return interval <= FAH_HEAP_EVERY_MALLOC;
+}
+
+/*
  * An event of a batch of blocks, also in captures: a varint, whose lowest bits say what it is. A
  * batch begins with FAH_BLOCKS_SHAPES empty places for shapes: site, kind and bytes.
  */

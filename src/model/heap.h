@@ -90,6 +90,7 @@ struct fah_heap {
 	double unassigned; /* max less before and all at_peak: chance of the sampling; may be < 0 */
 	double recorded_s; /* the time that memory was recorded */
 	uint64_t interval; /* the largest of the processes' */
+	bool without_small;    /* Python's small objects are in its arenas, which are mappings */
 	double may_be_missing; /* bytes: who held less has at least 5 % chance not to be here */
 	uint64_t blocks, lost;
 	const struct fah_heap_process *processes;

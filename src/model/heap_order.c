@@ -21,7 +21,7 @@ double fah_heap_weight(uint64_t bytes, uint64_t interval)
 	double size = (double)bytes;
 
 	/* A block of no bytes is never picked: recorded all the same, it stands for itself. */
-	if (!interval || !bytes)
+	if (fah_heap_is_every(interval) || !bytes)
 		return size;
 	return size / -expm1(-size / (double)interval);
 }

@@ -174,7 +174,10 @@ static void say_sampling(struct fah_text *t, const struct fah_heap *heap)
 			"heap is counted, not sampled",
 			bytes((double)heap->interval).s, bytes(heap->may_be_missing).s);
 	else
-		fah_strbuf_adds(&sb, ", which are all");
+		fah_strbuf_adds(&sb, heap->without_small
+					     ? ", which are all of malloc's and mmap's; Python's "
+					       "small objects are its arenas, which are mapped"
+					     : ", which are all");
 	if (heap->lost)
 		fah_strbuf_addf(&sb, "; %s could not be recorded", fah_num_count(heap->lost).s);
 	fah_strbuf_adds(&sb, ".");

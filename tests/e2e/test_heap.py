@@ -273,18 +273,60 @@ def test_every_block(program, python, tmp_path):
     assert memory.at_peak()[2] >= sum(10040 + i for i in range(300))
 
 
+LARGE_ONES = """
+small = [object() for _ in range(400000)]
+kept = [bytes(10007 + i) for i in range(300)]
+grown = []
+for i in range(30000):
+    grown.append(bytearray(i % 700))
+    grown[-1] += bytes(i % 900)
+    del grown[-1][i % 300:]
+del small, grown
+last = bytearray(50000017)
+"""
+
+
+def test_every_block_of_malloc(program, python, tmp_path):
+    """To the byte and to the line; small objects are the arenas that they need."""
+    memory, _ = recorded(python, [script(tmp_path, LARGE_ONES)], tmp_path, ["--exact=malloc"])
+    assert memory.interval == 1 and memory.states[-1].lost == 0
+    sizes = [a.bytes for a in memory.allocs if memory.line(a) == 3]
+    assert sorted(n for n in sizes if 10040 <= n < 10340) == [10040 + i for i in range(300)]
+    small = [a for a in memory.allocs if memory.line(a) == 2]
+    assert {a.kind for a in small if a.bytes <= 512} == set()
+    arenas = sum(a.bytes for a in small if a.kind == "mapped")
+    assert 0.9 * 400000 * 16 < arenas < 1.5 * 400000 * 16 + 2e6, arenas
+    truth = sum(10040 + i for i in range(300)) + 50000017
+    assert truth - 2e6 < memory.most - memory.before < truth + 4e6 + arenas, (memory.most, memory.before, arenas)
+
+
+@pytest.mark.parametrize("how", ["--exact", "--exact=malloc"])
+def test_every_block_without_pools(program, some_python, how, tmp_path):
+    """Then all is malloc's, and Python's all the same."""
+    memory, _ = recorded(some_python, [script(tmp_path, EVERY + "some = [object() for _ in range(1000)]\n")], tmp_path,
+                         [how], env={"PYTHONMALLOC": "malloc"})
+    assert [a.kind for a in memory.allocs if memory.line(a) == 6 and a.bytes == 16].count("python") == 1000
+    assert [a.bytes for a in memory.allocs if memory.line(a) == 4].count(20044) == 200
+
+
+def test_no_such_blocks(program, system_python, tmp_path):
+    result = profile(system_python, [script(tmp_path, "print(1)")], tmp_path, ["-q", "-m", "--exact=some"])
+    assert result.status == 2 and "--exact=some: there are all" in result.err and result.folder is None
+
+
 STACKS = TARGETS / "heap" / "stacks.py"
 
 
 def places(it, node):
     """File and line of each Python frame, innermost first."""
-    return [[function.file.rsplit("/", 1)[-1], line] for function, line in it.path(node)]
+    return [[function.file.rsplit("/", 1)[-1], line] for function, line in it.path(node) if not function.kind]
 
 
-def test_every_stack(program, python, tmp_path):
+@pytest.mark.parametrize("how", [["--exact"], ["-p", "10"]], ids=["every", "some"])
+def test_every_stack(program, python, how, tmp_path):
     """Each of a thousand blocks has the stack that the program itself saw: of generators, through C, from the same
     place by another caller, in code that was made where other code had been; in several threads."""
-    result = profile(python, [str(STACKS)], tmp_path, MEMORY + ["--exact"])
+    result = profile(python, [str(STACKS)], tmp_path, MEMORY + how)
     assert result.status == 0, result
     said = {int(size): lines for size, lines in json.loads(result.out).items()}
     expected = {size + 33: lines for size, lines in said.items() if size > 0}
@@ -295,6 +337,10 @@ def test_every_stack(program, python, tmp_path):
     # raises() has sizes that it does not ask for
     asked = {size: lines for size, lines in expected.items() if lines != [["stacks.py", line_of(STACKS, "not asked for")]] + lines[1:]}
     assert len(asked) > 1000
+    if how == ["-p", "10"]:
+        asked = {size: lines for size, lines in asked.items() if size in seen}
+        native = {size: lines for size, lines in native.items() if any(a.bytes == size for a in it.allocs)}
+        assert len(asked) > 300
     wrong = {size: (lines, seen.get(size)) for size, lines in asked.items() if seen.get(size) != lines}
     assert not wrong, list(wrong.items())[:3]
     assert native == {a.bytes: places(it, a.node) for a in it.allocs if a.bytes in native and a.kind == "native"}
