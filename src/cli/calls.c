@@ -15,9 +15,7 @@ int fah_open_calls(struct fah_calls *ret, const char *command, const char *argum
 
 	*ret = (struct fah_calls){0};
 	fah_shown_on_stdout(&ret->terminal);
-	status = fah_open_capture(&ret->opened, command, argument);
-	if (status == FAH_STATUS_OK)
-		status = fah_view_check_memory(view, command, &ret->opened);
+	status = fah_open_view(&ret->opened, command, argument, view);
 	if (status != FAH_STATUS_OK)
 		return status;
 	err = fah_stacks_new(ret->opened.profile, view, &ret->stacks);

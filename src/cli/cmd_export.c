@@ -50,9 +50,7 @@ static int cmd_export(const struct fah_command *cmd, int argc, char **argv)
 		return fah_fail("export: %s can't hold memory; folded, speedscope, pprof and svg "
 				"can",
 				format->name);
-	status = fah_open_capture(&opened, "export", path);
-	if (status == FAH_STATUS_OK)
-		status = fah_view_check_memory(&w.view, "export", &opened);
+	status = fah_open_view(&opened, "export", path, &w.view);
 	return status ? status : fah_export_to(&opened, format, &w.view, w.out, stderr);
 }
 

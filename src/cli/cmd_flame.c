@@ -62,9 +62,7 @@ static int cmd_flame(const struct fah_command *cmd, int argc, char **argv)
 		return status;
 	if (!w.out)
 		return draw(&w, path);
-	status = fah_open_capture(&opened, "flame", path);
-	if (status == FAH_STATUS_OK)
-		status = fah_view_check_memory(&w.view, "flame", &opened);
+	status = fah_open_view(&opened, "flame", path, &w.view);
 	if (status != FAH_STATUS_OK)
 		return status;
 	return fah_export_to(&opened, fah_export_find("svg"), &w.view, w.out, stderr);

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "cli/cli.h"
+#include "cli/export.h"
 #include "cli/logs.h"
 #include "cli/open.h"
 #include "cli/series.h"
@@ -18,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_NUMBER = 1, OPT_THRESHOLD, OPT_DETAILED, OPT_JSON };
+enum { OPT_NUMBER = 1, OPT_THRESHOLD, OPT_DETAILED, OPT_JSON, OPT_MEMORY };
 
 static const struct fah_option options[] = {
 	{OPT_NUMBER, "number", "n", "N", "how many functions the list has (10)"},
@@ -26,6 +27,8 @@ static const struct fah_option options[] = {
 	 "leave out functions with less than this of the run (0.05)"},
 	{OPT_DETAILED, "detailed", "d", NULL, "all code, not only the project's own"},
 	{OPT_JSON, "json", NULL, NULL, "all numbers, as JSON"},
+	{OPT_MEMORY, "memory", "m", "[=peak|live|temporary|total]",
+	 "functions by memory: at the peak (default), live at exit, ..."},
 	{0},
 };
 
@@ -34,6 +37,7 @@ struct wanted {
 	uint32_t top;
 	double floor;
 	bool everything, json;
+	struct fah_view view; /* of memory alone */
 };
 
 static int take_option(void *ctx, int option, const char *value)
@@ -57,6 +61,8 @@ static int take_option(void *ctx, int option, const char *value)
 	case OPT_DETAILED:
 		w->everything = true;
 		return 0;
+	case OPT_MEMORY:
+		return fah_view_memory(&w->view, "summarize", value);
 	default:
 		w->json = true;
 		return 0;
@@ -68,15 +74,18 @@ static void complete(struct fah_report_options *o, const struct wanted *w)
 	fah_shown_on_stdout(o);
 	o->top = w->top;
 	o->floor = w->floor;
+	o->memory = w->view.memory;
 	if (w->everything)
 		o->scope = &fah_scope_everything;
 }
 
 /* As fah_open_capture, also for another tool's file. */
-static int open_any(struct fah_opened *ret, const char *argument)
+static int open_any(struct fah_opened *ret, const char *argument, const struct fah_view *view)
 {
 	int err;
 
+	if (view->memory)
+		return fah_open_view(ret, "summarize", argument, view);
 	if (!fah_path_ends(argument, ".json"))
 		return fah_open_capture(ret, "summarize", argument);
 	ret->path = strdup(argument);
@@ -95,7 +104,7 @@ static int show_one(const struct wanted *w)
 	_cleanup_(fah_shown_release) struct fah_shown shown = {0};
 	_cleanup_(fah_freep) char *logs = NULL;
 	struct fah_report_options o;
-	int err, status = open_any(&opened, w->argument);
+	int err, status = open_any(&opened, w->argument, &w->view);
 
 	if (status)
 		return status;
@@ -137,6 +146,8 @@ static int cmd_summarize(const struct fah_command *cmd, int argc, char **argv)
 		return status;
 	if (!is_many(w.argument))
 		return show_one(&w);
+	if (w.view.memory)
+		return fah_fail("summarize: --memory: of one run; %s has several", w.argument);
 	complete(&o, &w);
 	view.json = w.json;
 	view.everything = w.everything;

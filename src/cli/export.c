@@ -54,13 +54,25 @@ int fah_view_memory(struct fah_view *view, const char *command, const char *valu
 	return fah_fail("%s: --memory=%s: peak, live, temporary or total", command, value);
 }
 
-int fah_view_check_memory(const struct fah_view *view, const char *command,
-			  const struct fah_opened *opened)
+int fah_open_view(struct fah_opened *ret, const char *command, const char *argument,
+		  const struct fah_view *view)
 {
-	if (!view->memory || fah_profile_has_heap(opened->profile))
-		return 0;
-	return fah_fail("%s: %s has no record of memory: record it with --memory", command,
-			opened->path);
+	int status;
+
+	if (!view->memory)
+		return fah_open_capture_time(ret, command, argument);
+	status = fah_open_capture(ret, command, argument);
+	if (status)
+		return status;
+	if (!fah_profile_has_heap(ret->profile))
+		return fah_fail("%s: %s has no record of memory: record it with --memory", command,
+				ret->path);
+	if (fah_profile_heap_left_out(ret->profile))
+		return fah_fail("%s: %s has more blocks of memory than half of this machine's free "
+				"memory holds: --exact=malloc or sampling (without --exact) "
+				"records less",
+				command, ret->path);
+	return 0;
 }
 
 int fah_fail_only(const struct fah_view *view)

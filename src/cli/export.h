@@ -59,9 +59,10 @@ bool fah_view_option(struct fah_view *view, int option, const char *value);
 
 /* --memory[=WHICH]; value may be NULL. 0, or an exit status after printing one line. */
 int fah_view_memory(struct fah_view *view, const char *command, const char *value);
-/* A view of memory of a capture that has none is an error: as above. */
-int fah_view_check_memory(const struct fah_view *view, const char *command,
-			  const struct fah_opened *opened);
+/* As fah_open_capture, with what the view wants to see. A view of memory of a capture that has none
+ * is an error. */
+int fah_open_view(struct fah_opened *ret, const char *command, const char *argument,
+		  const struct fah_view *view);
 
 /* The line for FAH_ERR_USAGE of fah_stacks_new: view->only is the name of nothing. */
 int fah_fail_only(const struct fah_view *view);

@@ -125,7 +125,7 @@ static int draw_samples(struct fah_graph_file *ret, const struct fah_view *view)
 static int open_capture(struct fah_graph_file *ret, const char *argument,
 			const struct fah_view *view)
 {
-	int err, status = fah_open_capture(&ret->opened, "graph", argument);
+	int err, status = fah_open_capture_time(&ret->opened, "graph", argument);
 
 	if (status)
 		return status;

@@ -20,9 +20,8 @@
 
 #define FAH_EXACT_OPTION(id) \
 	{ \
-		id, "exact", NULL, "[=WHICH]", \
-			"with --memory: every block is recorded, not some (all), or every one of " \
-			"malloc's and mmap's, not Python's small objects (malloc)" \
+		id, "exact", NULL, "[=all|malloc]", \
+			"with --memory: every block is recorded; malloc: not small objects" \
 	}
 
 struct fah_heap_options {

@@ -33,7 +33,7 @@ static int open_capture(struct fah_linehits *ret, const char *command, const cha
 {
 	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
 	struct fah_linehits_state state;
-	int status = fah_open_capture(&opened, command, path);
+	int status = fah_open_capture_time(&opened, command, path);
 
 	if (!status)
 		status = fah_lines_of(ret, command, opened.profile, &state);

@@ -52,7 +52,8 @@ int fah_fail_capture(int err, const char *command, const char *argument, const c
 	return fah_fail_err(err, "%s: %s", command, path);
 }
 
-int fah_open_capture(struct fah_opened *ret, const char *command, const char *argument)
+static int open_by(int (*load)(struct fah_reader *, struct fah_profile **), struct fah_opened *ret,
+		   const char *command, const char *argument)
 {
 	int err;
 
@@ -61,8 +62,18 @@ int fah_open_capture(struct fah_opened *ret, const char *command, const char *ar
 		return fah_fail_err(FAH_ERR_NOMEM, "%s", command);
 	err = fah_reader_new(ret->path, &ret->reader);
 	if (err == 0)
-		err = fah_profile_load_moments(ret->reader, &ret->profile);
+		err = load(ret->reader, &ret->profile);
 	return err < 0 ? fah_fail_capture(err, command, argument, ret->path) : 0;
+}
+
+int fah_open_capture(struct fah_opened *ret, const char *command, const char *argument)
+{
+	return open_by(fah_profile_load_moments, ret, command, argument);
+}
+
+int fah_open_capture_time(struct fah_opened *ret, const char *command, const char *argument)
+{
+	return open_by(fah_profile_load_time, ret, command, argument);
 }
 
 void fah_opened_release(struct fah_opened *o)

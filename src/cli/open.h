@@ -23,6 +23,8 @@ struct fah_opened {
  * that begins with the command's name. The caller releases *ret either way.
  */
 int fah_open_capture(struct fah_opened *ret, const char *command, const char *argument);
+/* The same without blocks of memory, for views of time. */
+int fah_open_capture_time(struct fah_opened *ret, const char *command, const char *argument);
 void fah_opened_release(struct fah_opened *o); /* also for _cleanup_, on a zeroed struct */
 
 #endif

@@ -128,7 +128,7 @@ void fah_record_output_finish(struct fah_record_output *o, const struct fah_run_
 		fah_fail_err(result->capture_err, "%s is not complete", result->capture);
 		return;
 	}
-	if (fah_open_capture(&opened, "record", result->capture))
+	if (fah_open_capture_time(&opened, "record", result->capture))
 		return;
 	fah_record_say_samples(words, opened.profile);
 	if (!o->format) {

@@ -488,6 +488,7 @@ static int charge(struct charger *c, const struct fah_scope *scope)
 		err = collect_processes(c);
 	if (err == 0)
 		err = collect_functions(c);
+	c->out->left_out = c->p->heap_records->left_out;
 	c->out->may_be_missing = NEVER_SEEN * (double)c->out->interval;
 	return err < 0 ? err : collect_files(c);
 }
@@ -495,6 +496,11 @@ static int charge(struct charger *c, const struct fah_scope *scope)
 bool fah_profile_has_heap(const struct fah_profile *p)
 {
 	return p->heap_records && p->heap_records->n_events;
+}
+
+bool fah_profile_heap_left_out(const struct fah_profile *p)
+{
+	return p->heap_records && p->heap_records->left_out;
 }
 
 int fah_profile_heap(struct fah_profile *p, const struct fah_scope *scope,

@@ -90,6 +90,7 @@ struct fah_heap {
 	double unassigned; /* max less before and all at_peak: chance of the sampling; may be < 0 */
 	double recorded_s; /* the time that memory was recorded */
 	uint64_t interval; /* the largest of the processes' */
+	bool left_out;	   /* every block was recorded, and they are more than can be read here */
 	bool without_small;    /* Python's small objects are in its arenas, which are mappings */
 	double may_be_missing; /* bytes: who held less has at least 5 % chance not to be here */
 	uint64_t blocks, lost;
@@ -123,6 +124,8 @@ const char *fah_heap_view_words(enum fah_heap_view view);
 
 /* Does the capture say anything of memory? */
 bool fah_profile_has_heap(const struct fah_profile *p);
+/* Every block was recorded, and they are more than can be read here. */
+bool fah_profile_heap_left_out(const struct fah_profile *p);
 
 /* As a count; what no memory can be (of a damaged capture) is cut. */
 static inline uint64_t fah_heap_bytes(double bytes)

@@ -1,6 +1,7 @@
 /* heap_batches.c - see heap_batches.h. */
 #include "model/heap_batches.h"
 
+#include "base/machine.h"
 #include "base/room.h"
 #include "capture/blocks.h"
 #include "core/err.h"
@@ -26,7 +27,8 @@ static struct fah_heap_lives *lives_of(struct fah_heap_batches *b, uint32_t proc
 }
 
 /* Its place, made where there is none; NULL: no memory. */
-static struct fah_heap_life *make_life(struct fah_heap_lives *l, uint32_t number)
+static struct fah_heap_life *make_life(struct fah_heap_batches *b, struct fah_heap_lives *l,
+				       uint32_t number)
 {
 	size_t page = number / FAH_HEAP_PAGE, n = l->n_pages ? l->n_pages : 64;
 
@@ -42,8 +44,10 @@ static struct fah_heap_life *make_life(struct fah_heap_lives *l, uint32_t number
 		l->pages = grown;
 		l->n_pages = n;
 	}
-	if (!l->pages[page])
+	if (!l->pages[page]) {
 		l->pages[page] = calloc(FAH_HEAP_PAGE, sizeof(**l->pages));
+		b->n_life_pages++;
+	}
 	return l->pages[page] ? &l->pages[page][number % FAH_HEAP_PAGE] : NULL;
 }
 
@@ -123,7 +127,7 @@ static int add_came(struct loading *l, const struct fah_blocks_item *item)
 			shape_of(l->b, &(struct fah_heap_shape){item->bytes, UINT64_MAX,
 								l->rec->thread - 1, l->process,
 								l->nodes[item->site], item->kind});
-	life = make_life(l->lives, (uint32_t)item->number);
+	life = make_life(l->b, l->lives, (uint32_t)item->number);
 	if (!life || !l->shapes[item->shape])
 		return FAH_ERR_NOMEM;
 	life->shape = l->shapes[item->shape];
@@ -172,6 +176,27 @@ static int add_items(struct loading *l)
 	return more;
 }
 
+static bool is_too_large(const struct fah_heap_batches *b)
+{
+	return b->cap_events * sizeof(*b->events) + b->cap_pieces * sizeof(*b->pieces) +
+		       b->cap_shapes * sizeof(*b->shapes) +
+		       b->n_life_pages * FAH_HEAP_PAGE * sizeof(struct fah_heap_life) >
+	       b->limit;
+}
+
+static void leave_out(struct fah_heap_records *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n_events; i++)
+		if (h->events[i].kind != FAH_HEAP_PIECE)
+			h->events[n++] = h->events[i];
+	h->n_events = n;
+	fah_heap_batches_free(h->batches);
+	h->batches = NULL;
+	h->left_out = true;
+}
+
 int fah_heap_batches_add(const struct fah_profile *p, struct fah_heap_records *h,
 			 const struct fah_record *rec)
 {
@@ -183,10 +208,14 @@ int fah_heap_batches_add(const struct fah_profile *p, struct fah_heap_records *h
 		return err;
 	if (r.thread - 1 >= p->n_threads || p->threads[r.thread - 1].process >= p->n_processes)
 		return FAH_ERR_DAMAGED;
-	if (!h->batches)
+	if (h->left_out)
+		return 0;
+	if (!h->batches) {
 		h->batches = calloc(1, sizeof(*h->batches));
-	if (!h->batches)
-		return FAH_ERR_NOMEM;
+		if (!h->batches)
+			return FAH_ERR_NOMEM;
+		h->batches->limit = fah_machine_memory() / 2;
+	}
 	l.b = h->batches;
 	l.process = p->threads[r.thread - 1].process;
 	l.lives = lives_of(l.b, l.process);
@@ -208,6 +237,8 @@ int fah_heap_batches_add(const struct fah_profile *p, struct fah_heap_records *h
 		h->events[h->n_events++] = (struct fah_heap_event){
 			r.time_ns, r.held, r.most, 0, l.process, FAH_HEAP_ENDING};
 	}
+	if (err == 0 && is_too_large(l.b))
+		leave_out(h);
 	return err;
 }
 

@@ -61,11 +61,15 @@ struct fah_heap_batches {
 		bool several;	 /* threads */
 	} * lives;
 	size_t n_lives;
-	uint64_t blocks; /* that count */
+	size_t n_life_pages; /* of all of them */
+	size_t limit;	     /* bytes that all of it may take */
+	uint64_t blocks;     /* that count */
 };
 
 struct fah_profile;
-/* A BLOCKS record. 0, FAH_ERR_NOMEM, FAH_ERR_DAMAGED. */
+/* A BLOCKS record. Where all are more than half of the machine's free memory holds, they are left
+ * out (h->left_out): a report without them is better than none. 0, FAH_ERR_NOMEM, FAH_ERR_DAMAGED.
+ */
 int fah_heap_batches_add(const struct fah_profile *p, struct fah_heap_records *h,
 			 const struct fah_record *rec);
 /* Events are in order, and cut at the end of programs: what was held after each piece, and when

@@ -74,6 +74,7 @@ struct fah_heap_records {
 	size_t cap_numbers;
 	uint64_t from_ns, to_ns;
 	struct fah_heap_batches *batches; /* heap_batches.h; NULL: not every block was recorded */
+	bool left_out;			  /* or so many that their batches were left out */
 };
 
 struct fah_profile;

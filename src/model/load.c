@@ -380,7 +380,7 @@ static int add_record(struct fah_loader *l, const struct fah_record *rec)
 	case FAH_REC_HEAP:
 	case FAH_REC_COPY:
 	case FAH_REC_BLOCKS:
-		return fah_heap_records_add(l->p, rec);
+		return l->without_heap ? 0 : fah_heap_records_add(l->p, rec);
 	case FAH_REC_MEMORY:
 		return fah_memory_records_add(l->p, rec);
 	}
@@ -461,9 +461,10 @@ static void keep(struct fah_loader *l)
 	kept->states = TAKE_PTR(l->states);
 }
 
-static int load_profile(struct fah_reader *reader, bool moments, struct fah_profile **ret)
+static int load_profile(struct fah_reader *reader, bool moments, bool heap,
+			struct fah_profile **ret)
 {
-	struct fah_loader l = {.p = calloc(1, sizeof(*l.p))};
+	struct fah_loader l = {.p = calloc(1, sizeof(*l.p)), .without_heap = !heap};
 	int err = l.p ? 0 : FAH_ERR_NOMEM;
 
 	if (err == 0 && moments) {
@@ -496,10 +497,15 @@ static int load_profile(struct fah_reader *reader, bool moments, struct fah_prof
 
 int fah_profile_load(struct fah_reader *reader, struct fah_profile **ret)
 {
-	return load_profile(reader, false, ret);
+	return load_profile(reader, false, true, ret);
 }
 
 int fah_profile_load_moments(struct fah_reader *reader, struct fah_profile **ret)
 {
-	return load_profile(reader, true, ret);
+	return load_profile(reader, true, true, ret);
+}
+
+int fah_profile_load_time(struct fah_reader *reader, struct fah_profile **ret)
+{
+	return load_profile(reader, true, false, ret);
 }

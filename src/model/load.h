@@ -9,6 +9,7 @@
 
 struct fah_loader {
 	struct fah_profile *p;
+	bool without_heap; /* blocks of memory are passed over */
 	uint32_t *function_file, *function_name, *function_qualname; /* string ids, by function */
 	size_t cap_strings, cap_functions, cap_files, cap_nodes, cap_processes, cap_threads,
 		cap_meta, cap_ff, cap_fn, cap_fq, cap_chains, cap_blocks, cap_drops, cap_waits,

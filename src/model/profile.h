@@ -105,6 +105,9 @@ int fah_profile_load(struct fah_reader *reader, struct fah_profile **ret);
 /* The same for who will go through the samples one by one (moments.h): the reader must outlive the
  * profile. */
 int fah_profile_load_moments(struct fah_reader *reader, struct fah_profile **ret);
+/* Likewise, for who wants time alone: blocks of memory, of which there may be billions, are not
+ * read. */
+int fah_profile_load_time(struct fah_reader *reader, struct fah_profile **ret);
 void fah_profile_free(struct fah_profile *p); /* NULL is fine */
 
 struct fah_totals {

@@ -79,29 +79,83 @@ void fah_heap_file_words(struct fah_text *t, const struct fah_heap *heap,
 				     bytes_short(file->lines[i].leak.velocity).s);
 }
 
+/* What a view counts of a function; without one: its own peak. */
+static double counted(const struct fah_heap_cost *cost, uint32_t view)
+{
+	return view == FAH_HEAP_VIEW_PEAK	 ? cost->at_peak
+	       : view == FAH_HEAP_VIEW_LIVE	 ? cost->live
+	       : view == FAH_HEAP_VIEW_TEMPORARY ? cost->temporary
+	       : view == FAH_HEAP_VIEW_TOTAL	 ? cost->allocated
+						 : cost->peak;
+}
+
+static int more_first(const void *a, const void *b, void *view)
+{
+	const struct fah_heap_function *const *x = a, *const *y = b;
+	double of_x = counted(&(*x)->cost, *(uint32_t *)view);
+	double of_y = counted(&(*y)->cost, *(uint32_t *)view);
+
+	return of_x != of_y ? (of_x < of_y ? 1 : -1) : (*x > *y) - (*x < *y);
+}
+
+static int put_top(struct fah_top *top, const struct fah_profile *p, const struct fah_heap *heap,
+		   const struct fah_heap_function *function, uint32_t view)
+{
+	const struct fah_heap_cost *cost = &function->cost;
+	const struct fah_function *f = fah_profile_function(p, function->function);
+	bool of_all = view == FAH_HEAP_VIEW_TEMPORARY || view == FAH_HEAP_VIEW_TOTAL;
+	double whole = of_all ? heap->allocated : heap->max, n = counted(cost, view);
+	double share = whole > 0 ? n / whole : 0;
+	struct fah_top_row *row;
+
+	if (share < FAH_HEAP_FLOOR)
+		return 0;
+	row = fah_top_add(top, bytes_short(n).s, share);
+	if (!row)
+		return FAH_ERR_NOMEM;
+	fah_text_clean(&row->name, f->name);
+	fah_strbuf_adds(&row->behind, "(");
+	fah_text_place(&row->behind, f->file, f->first_line);
+	if (view)
+		fah_strbuf_addf(&row->behind, "; %s of %s)", fah_share_text(share, 0).s,
+				of_all ? "all that was asked for" : "the run's peak");
+	else
+		fah_strbuf_addf(&row->behind, "; %s at the run's peak)",
+				cost->at_peak > 0 ? bytes_short(cost->at_peak).s : "nothing");
+	return 0;
+}
+
 int fah_heap_top(struct fah_top *top, const struct fah_profile *p, const struct fah_heap *heap,
 		 const struct fah_text *t)
 {
 	size_t most = t->o->top ? t->o->top : FAH_REPORT_TOP;
+	const struct fah_heap_function **order =
+		reallocarray(NULL, heap->n_functions + 1, sizeof(*order));
+	uint32_t view = t->o->memory;
+	int err = order ? 0 : FAH_ERR_NOMEM;
 
-	for (size_t i = 0; i < heap->n_functions && i < most; i++) {
-		const struct fah_heap_cost *cost = &heap->functions[i].cost;
-		const struct fah_function *f = fah_profile_function(p, heap->functions[i].function);
-		struct fah_top_row *row;
-
-		if (cost->peak_share < FAH_HEAP_FLOOR)
-			break;
-		row = fah_top_add(top, bytes_short(cost->peak).s, cost->peak_share);
-		if (!row)
-			return FAH_ERR_NOMEM;
-		fah_text_clean(&row->name, f->name);
-		fah_strbuf_adds(&row->behind, "(");
-		fah_text_place(&row->behind, f->file, f->first_line);
-		fah_strbuf_addf(&row->behind, "; %s at the run's peak)",
-				cost->at_peak > 0 ? bytes_short(cost->at_peak).s : "nothing");
-	}
+	for (size_t i = 0; order && i < heap->n_functions; i++)
+		order[i] = &heap->functions[i];
+	if (order)
+		qsort_r(order, heap->n_functions, sizeof(*order), more_first, &view);
+	for (size_t i = 0; err == 0 && i < heap->n_functions && i < most; i++)
+		err = put_top(top, p, heap, order[i], view);
+	free(order);
 	fah_top_fit(top, t, 0);
-	return 0;
+	return err;
+}
+
+const char *fah_heap_top_by(uint32_t view)
+{
+	static const char *const names[] = {
+		[FAH_HEAP_VIEW_NONE] = "Memory Usage",
+		[FAH_HEAP_VIEW_PEAK] = "Memory at the Run's Peak",
+		[FAH_HEAP_VIEW_LIVE] = "Memory Live at the End",
+		[FAH_HEAP_VIEW_TEMPORARY] = "Temporary Memory",
+		[FAH_HEAP_VIEW_TOTAL] = "Memory Asked For",
+	};
+
+	return names[view];
 }
 
 static void say(struct fah_text *t, struct fah_strbuf *sb)
@@ -165,6 +219,13 @@ static void say_sampling(struct fah_text *t, const struct fah_heap *heap)
 {
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 
+	if (heap->left_out) {
+		fah_strbuf_adds(&sb, "Blocks of memory: more were recorded than half of this "
+				     "machine's free memory holds. Only the whole heap is shown; "
+				     "--exact=malloc or sampling (without --exact) records less.");
+		say(t, &sb);
+		return;
+	}
 	fah_strbuf_addf(&sb, "Blocks of memory: %s recorded", fah_num_count(heap->blocks).s);
 	if (heap->interval)
 		fah_strbuf_addf(

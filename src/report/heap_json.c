@@ -112,6 +112,7 @@ void fah_heap_json(struct fah_json *j, const struct fah_profile *p, const struct
 	fah_json_put_double(j, "recorded_s", heap->recorded_s);
 	fah_json_put_u64(j, "sampling_interval", heap->interval);
 	fah_json_put_bool(j, "small_objects", !heap->without_small);
+	fah_json_put_bool(j, "blocks_left_out", heap->left_out);
 	put_bytes(j, "may_be_missing_bytes", heap->may_be_missing);
 	fah_json_put_u64(j, "recorded_blocks", heap->blocks);
 	fah_json_put_u64(j, "lost_blocks", heap->lost);

@@ -234,7 +234,7 @@ static void put_list(struct fah_text *t, const struct fah_top *top, const char *
 static void put_lists(struct fah_text *t, struct listed *l, int rule)
 {
 	put_list(t, &l->top, "Total Runtime", rule);
-	put_list(t, &l->memory, "Memory Usage", rule);
+	put_list(t, &l->memory, fah_heap_top_by(t->o->memory), rule);
 	if (!l->top.counted)
 		return;
 	put_heading(t, "Functions by Module:");
@@ -304,8 +304,8 @@ int fah_report_summary(FILE *out, struct fah_profile *p, const struct fah_report
 			err = fah_traces_print(&t, p, inside.charges);
 		fah_closing_words(&t, p, inside.charges);
 	} else {
-		put_list(&t, is_listed(&inside) ? &inside.memory : &all.memory, "Memory Usage",
-			 rule_of(&inside, &t));
+		put_list(&t, is_listed(&inside) ? &inside.memory : &all.memory,
+			 fah_heap_top_by(o->memory), rule_of(&inside, &t));
 		fah_closing_empty(&t, p);
 		fah_closing_end(&t, p);
 	}

@@ -7,10 +7,11 @@ import signal
 
 import pytest
 from support import capture, stacks
-from support.run import FULL, TARGETS, capture_of, plain, profile
+from support.run import ALSO, FULL, TARGETS, capture_of, plain, profile
 
 HZ = 5000
-SECONDS = 30 if FULL else 2
+# with --memory once more: test_heap.py has victims of its own
+SECONDS = (10 if ALSO else 30) if FULL else 2
 TIMEOUT = SECONDS * 10 + 60  # a victim that makes no progress is a failure
 MAX_DROPS = 0.02
 # victim: the status it ends with

@@ -374,6 +374,20 @@ def test_many_small_objects(program, some_python, tmp_path):
     assert path.stat().st_size <= 8 * heap["recorded_blocks"], path.stat().st_size / heap["recorded_blocks"]
     # a tuple of one with its head for the garbage collector, a number; the last list and the one before
     assert 2 * 1000000 * (40 + 24) < line["peak_bytes"] < 2 * 1000000 * (64 + 32 + 9.2)
+    more_than_fit(program, path, heap)
+
+
+def more_than_fit(program, path, heap):
+    """Where a machine has no room for all blocks there is a report without them, and it is said."""
+    command = ["prlimit", "--as=250000000", str(program)]
+    less = json.loads(subprocess.check_output([*command, "summarize", "--json", str(path)]))["heap"]
+    assert less["blocks_left_out"] and not heap["blocks_left_out"]
+    assert less["lines"] == [] and abs(less["max_bytes"] - heap["max_bytes"]) < 0.02 * heap["max_bytes"]
+    text = subprocess.check_output([*command, "summarize", str(path)], text=True)
+    assert "more were recorded than half" in " ".join(text.split()), text
+    assert subprocess.run([*command, "tree", str(path)], stdout=subprocess.DEVNULL).returncode == 0
+    done = subprocess.run([*command, "tree", "--memory", str(path)], capture_output=True, text=True)
+    assert done.returncode == 2 and "has more blocks of memory than" in done.stderr, done
 
 
 SHARED = """

@@ -154,6 +154,22 @@ def test_stacks(recorded, heap, which, by_line):
     near(sum(sum(one["weights"]) for one in scope["profiles"]), truth, 1e-6)
 
 
+@pytest.mark.parametrize("which, heading, first, truth", [
+    ("", "Memory at the Run's Peak", "lose", 60 * 1_000_003),
+    ("=peak", "Memory at the Run's Peak", "lose", 60 * 1_000_003),
+    ("=live", "Memory Live at the End", "lose", 60 * 1_000_003),
+    ("=temporary", "Temporary Memory", "waste", 60 * 30_000_001),
+    ("=total", "Memory Asked For", "waste", 60 * 30_000_001),
+])
+def test_functions_by(recorded, which, heading, first, truth):
+    result = view(recorded, "summarize", "--memory" + which, recorded)
+    assert result.status == 0, result
+    rows = result.out.split("Functions by %s:\n" % heading)[1].splitlines()[1:]
+    name, number, unit = rows[0].split()[1:4]
+    assert name == first, rows[0]
+    near(float(number) * {"MB": 1e6, "GB": 1e9}[unit], truth, 0.12)  # 1.8 GB are shown as 2
+
+
 def test_pictures(recorded):
     flame = view(recorded, "flame", recorded, "--memory")
     assert flame.status == 0 and "lose" in flame.out and "held at the run's peak" in flame.out
@@ -162,7 +178,7 @@ def test_pictures(recorded):
 
 
 def test_refusals(recorded, plain):
-    for command in ("tree", "flame", "annotate"):
+    for command in ("tree", "flame", "annotate", "summarize"):
         result = view(plain, command, plain, "--memory")
         assert result.status == 2 and "has no record of memory: record it with --memory" in result.err
     result = view(plain, "export", plain, "--memory", "-f", "folded")
