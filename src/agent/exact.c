@@ -132,16 +132,22 @@ static inline void leave(struct fah_exact_thread *t, int64_t now)
 		callee->recursive++;
 }
 
-static __attribute__((noinline)) void write_now(struct fah_exact_thread *t)
+/* None of it is the program's time. */
+static __attribute__((noinline)) void do_what_is_due(struct fah_exact_thread *t)
 {
-	int64_t begun = fah_event_ticks();
+	int64_t begun = fah_event_ticks(), now;
 
-	if (fah_exacting.tool < 0)
-		fah_exact_other_threads();
-	fah_exact_write(t);
-	fah_exact_write_left();
-	t->taken += fah_event_ticks() - begun;
-	t->due = fah_event_ticks() + fah_exacting.second;
+	fah_exact_pace_look();
+	if (begun > t->write_due) {
+		if (fah_exacting.tool < 0)
+			fah_exact_other_threads();
+		fah_exact_write(t);
+		fah_exact_write_left();
+		t->write_due = fah_event_ticks() + fah_exacting.second;
+	}
+	now = fah_event_ticks();
+	t->taken += now - begun;
+	t->due = now + fah_exacting.second / FAH_EXACT_LOOKS_A_SECOND;
 }
 
 /* The newest call is another one. True: this one runs, and those above it have ended. */
@@ -170,7 +176,7 @@ static inline void end(struct fah_exact_thread *t, uint64_t key, int64_t cost)
 		return;
 	leave(t, now);
 	if (__builtin_expect(seen > t->due, 0))
-		write_now(t);
+		do_what_is_due(t);
 }
 
 void fah_exact_end_open(struct fah_exact_thread *t)
@@ -210,8 +216,8 @@ static inline const struct fah_exact_cost *cost_of_start(struct fah_exact_thread
 
 	t->told = false;
 	if (!t->top->call->version && t->top != t->frames)
-		return &fah_exacting.from_c;
-	return told ? &fah_exacting.call : &fah_exacting.quiet;
+		return &fah_exacting.costs.from_c;
+	return told ? &fah_exacting.costs.call : &fah_exacting.costs.quiet;
 }
 
 static inline void start(fah_object *const *args, bool resumed)
@@ -221,7 +227,7 @@ static inline void start(fah_object *const *args, bool resumed)
 
 	if (t)
 		enter(t, code, fah_code_version(code) | 1u << 31, NULL,
-		      resumed ? &fah_exacting.resume : cost_of_start(t));
+		      resumed ? &fah_exacting.costs.resume : cost_of_start(t));
 }
 
 fah_object *fah_exact_on_start(fah_object *self, fah_object *const *args, long n)
@@ -247,16 +253,16 @@ fah_object *fah_exact_on_return(fah_object *self, fah_object *const *args, long 
 	(void)self;
 	(void)n;
 	if (t)
-		end(t, (uint64_t)(uintptr_t)args[0], fah_exacting.call.to_callee);
+		end(t, (uint64_t)(uintptr_t)args[0], fah_exacting.costs.call.to_callee);
 	return fah_py.none;
 }
 
 /* Of what is told and is no call of either kind. */
 static inline int64_t cost_of_other(const fah_object *called)
 {
-	return called == fah_py.t_str	 ? fah_exacting.str
-	       : called == fah_py.t_type ? fah_exacting.type
-					 : fah_exacting.unknown;
+	return called == fah_py.t_str	 ? fah_exacting.costs.str
+	       : called == fah_py.t_type ? fah_exacting.costs.type
+					 : fah_exacting.costs.unknown;
 }
 
 /* The program asks for the number that we have. */
@@ -355,10 +361,10 @@ int fah_exact_on_profile(fah_object *self, const void *frame, int what, fah_obje
 	case WHAT_CALL:
 		code = code_of(frame);
 		enter(t, code, 1u << 31, NULL,
-		      is_resumed(code) ? &fah_exacting.resume : cost_of_start(t));
+		      is_resumed(code) ? &fah_exacting.costs.resume : cost_of_start(t));
 		break;
 	case WHAT_RETURN:
-		end(t, code_of(frame), fah_exacting.call.to_callee);
+		end(t, code_of(frame), fah_exacting.costs.call.to_callee);
 		break;
 	case WHAT_C_CALL:
 		if (arg && def_of(arg, NULL))

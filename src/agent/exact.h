@@ -50,7 +50,8 @@ struct fah_exact_frame {
 struct fah_exact_thread {
 	struct fah_exact_frame *top, *frames, *end;
 	int64_t taken;		       /* ticks that telling took so far */
-	int64_t due;		       /* ticks: write what is new */
+	int64_t due;		       /* ticks: a look at the machine's speed, and */
+	int64_t write_due;	       /* what is new is written */
 	bool told;		       /* a call of a Python function, which begins next */
 	struct fah_exact_call **slots; /* of mask + 1 */
 	uint64_t mask, n_calls;
@@ -74,20 +75,13 @@ struct fah_exact_block {
 	struct fah_exact_call calls[FAH_EXACT_BLOCK];
 };
 
-/* What telling costs, in ticks; measured at the start. What a call adds to its caller's time, and
+/* What telling costs, in ticks. What a call adds to its caller's time, and
  * what to its own. */
 struct fah_exact_cost {
 	int64_t to_caller, to_callee;
 };
 
-struct fah_exacting {
-	_Atomic bool on;
-	_Atomic bool attention; /* callbacks are to look before they do anything: exact_attend */
-	bool forked;		/* the tables are the parent's */
-	bool raw;		/* what telling costs is left in */
-	bool children;		/* forks and what they start are recorded too */
-	bool measuring;
-	long tool;		      /* of sys.monitoring; -1: the profile function */
+struct fah_exact_costs {
 	struct fah_exact_cost call;   /* a Python function, by Python code */
 	struct fah_exact_cost quiet;  /* likewise, at a place that is switched off */
 	struct fah_exact_cost from_c; /* likewise, by code of C */
@@ -98,8 +92,19 @@ struct fah_exacting {
 	/* each of the two times it is told of what is no call of either kind: of a type; of two
 	 * that have such instructions too */
 	int64_t unknown, str, type;
-	int64_t second;		/* ticks of one, about */
-	_Atomic uint64_t bytes; /* of all tables and stacks */
+};
+
+struct fah_exacting {
+	_Atomic bool on;
+	_Atomic bool attention; /* callbacks are to look before they do anything: exact_attend */
+	bool forked;		/* the tables are the parent's */
+	bool raw;		/* what telling costs is left in */
+	bool children;		/* forks and what they start are recorded too */
+	bool measuring;
+	long tool;		      /* of sys.monitoring; -1: the profile function */
+	struct fah_exact_costs costs; /* as the machine runs now: exact_pace.c */
+	int64_t second;		      /* ticks of one, about */
+	_Atomic uint64_t bytes;	      /* of all tables and stacks */
 };
 extern struct fah_exacting fah_exacting;
 
@@ -114,6 +119,13 @@ bool fah_exact_events_setup(void); /* false: something of the C API is missing *
 /* A call begins now; there is room for it. */
 void fah_exact_push(struct fah_exact_thread *t, struct fah_exact_call *c, uint64_t key);
 void fah_exact_end_open(struct fah_exact_thread *t); /* all calls that run end now */
+
+/* exact_pace.c, with the GIL: how long the machine takes now for what it took 1 at the start. */
+void fah_exact_pace_start(void); /* before costs are measured */
+double fah_exact_pace(void);
+void fah_exact_pace_set(const struct fah_exact_costs *costs); /* as at the start */
+void fah_exact_pace_look(void);	     /* costs are as the machine runs now */
+#define FAH_EXACT_LOOKS_A_SECOND 200 /* of 4 us each */
 
 /* exact_table.c */
 extern _Thread_local __attribute__((

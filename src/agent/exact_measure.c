@@ -99,17 +99,25 @@ static bool measure_loop(fah_object *globals, const char *name, bool c, struct t
 	if (!run || !t)
 		return false;
 	for (int i = 0; i < TRIES; i++) {
+		double before = fah_exact_pace(), between, behind;
+
 		if (!fah_exact_listen(true))
 			return false;
 		fah_measure_run(run); /* instructions are made anew */
 		fah_exact_clear(t);
 		added[i] = fah_measure_run(run);
 		inside[i] = self_of(t, c, &ret->calls);
+		between = fah_exact_pace();
 		if (!fah_exact_listen(false))
 			return false;
 		fah_measure_run(run);
 		fah_measure_run(run);
 		plain[i] = fah_measure_run(run);
+		behind = fah_exact_pace();
+		/* all as if the machine had run as at the start */
+		added[i] = (int64_t)((double)added[i] * 2 / (before + between));
+		inside[i] = (int64_t)((double)inside[i] * 2 / (before + between));
+		plain[i] = (int64_t)((double)plain[i] * 2 / (between + behind));
 		added[i] -= plain[i];
 	}
 	ret->added = fah_measure_middle(added, TRIES) / CALLS;
@@ -157,7 +165,7 @@ const struct fah_exact_cost *fah_exact_cost_of_c(uint64_t method_def)
 	for (int i = 0; i < 3; i++)
 		if (method_def && special[i].def == method_def)
 			return special[i].cost;
-	return &fah_exacting.c_call;
+	return &fah_exacting.costs.c_call;
 }
 
 /* The PyMethodDef of a function by its name among the builtins, or of a type's method. */
@@ -171,7 +179,7 @@ static uint64_t def_of(fah_object *of, const char *name, size_t at)
 	return def;
 }
 
-static void know_special(const struct fah_exacting *costs)
+static void know_special(const struct fah_exact_costs *costs)
 {
 	fah_object *builtins = fah_py_module("builtins");
 
@@ -189,7 +197,7 @@ static int64_t half(const struct timed *t)
 }
 
 /* All of it, into costs that are not in force yet. */
-static bool measure_all(fah_object *globals, int64_t without, struct fah_exacting *to)
+static bool measure_all(fah_object *globals, int64_t without, struct fah_exact_costs *to)
 {
 	struct timed unknown, str, type;
 
@@ -214,46 +222,31 @@ static bool measure_all(fah_object *globals, int64_t without, struct fah_exactin
 	return true;
 }
 
-static void put_in_force(const struct fah_exacting *costs)
-{
-	struct fah_exacting *to = &fah_exacting;
-
-	to->call = costs->call;
-	to->quiet = costs->quiet;
-	to->from_c = costs->from_c;
-	to->resume = costs->resume;
-	to->c_call = costs->c_call;
-	to->len = costs->len;
-	to->isinstance = costs->isinstance;
-	to->append = costs->append;
-	to->unknown = costs->unknown;
-	to->str = costs->str;
-	to->type = costs->type;
-	know_special(to);
-}
-
 bool fah_exact_measure(void)
 {
 	static struct fah_method_def def = {"nothing", (void (*)(void))nothing, 8 /* METH_O */,
 					    NULL};
 	fah_object *globals = fah_py_run(program, "<fixingahole>");
 	fah_object *function = fah_py.new_function(&def, NULL, NULL), *run = NULL;
-	struct fah_exacting costs;
+	struct fah_exact_costs costs = {0};
 	int64_t without = INT64_MAX;
 	bool good = globals && function;
 
 	fah_exacting.measuring = true;
+	fah_exact_pace_start();
 	if (good)
 		good = fah_py.dict_set_text(globals, "builtin", function) == 0 &&
 		       (run = fah_py.dict_get_text(globals, "nothing")) && fah_exact_thread_new();
 	for (int i = 0; good && i < TRIES; i++) {
-		int64_t took = fah_measure_run(run) / CALLS;
+		int64_t took = (int64_t)((double)fah_measure_run(run) / fah_exact_pace()) / CALLS;
 
 		without = took < without ? took : without;
 	}
 	good = good && measure_all(globals, without, &costs);
-	if (good && !fah_exacting.raw)
-		put_in_force(&costs);
+	if (good && !fah_exacting.raw) {
+		fah_exact_pace_set(&costs);
+		know_special(&fah_exacting.costs);
+	}
 	fah_exacting.measuring = false;
 	fah_py.err_clear();
 	fah_py_drop(function);

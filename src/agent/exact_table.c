@@ -101,7 +101,8 @@ struct fah_exact_thread *fah_exact_thread_new(void)
 	empty(t);
 	t->taken = 0;
 	t->told = false;
-	t->due = fah_exacting.measuring ? INT64_MAX : fah_event_ticks() + fah_exacting.second;
+	t->due = fah_exacting.measuring ? INT64_MAX : 0;
+	t->write_due = fah_event_ticks() + fah_exacting.second;
 	fah_exact_mine = t;
 	return t;
 }
