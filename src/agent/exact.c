@@ -10,6 +10,7 @@
  * ends with it.
  */
 #include "agent/exact.h"
+#include "agent/pace.h"
 
 #include "agent/count_frames.h"
 
@@ -147,7 +148,7 @@ static __attribute__((noinline)) void do_what_is_due(struct fah_exact_thread *t)
 	}
 	now = fah_event_ticks();
 	t->taken += now - begun;
-	t->due = now + fah_exacting.second / FAH_EXACT_LOOKS_A_SECOND;
+	t->due = now + fah_exacting.second / FAH_PACE_LOOKS_A_SECOND;
 }
 
 /* The newest call is another one. True: this one runs, and those above it have ended. */

@@ -120,12 +120,9 @@ bool fah_exact_events_setup(void); /* false: something of the C API is missing *
 void fah_exact_push(struct fah_exact_thread *t, struct fah_exact_call *c, uint64_t key);
 void fah_exact_end_open(struct fah_exact_thread *t); /* all calls that run end now */
 
-/* exact_pace.c, with the GIL: how long the machine takes now for what it took 1 at the start. */
-void fah_exact_pace_start(void); /* before costs are measured */
-double fah_exact_pace(void);
+/* exact_pace.c, with the GIL. */
 void fah_exact_pace_set(const struct fah_exact_costs *costs); /* as at the start */
-void fah_exact_pace_look(void);	     /* costs are as the machine runs now */
-#define FAH_EXACT_LOOKS_A_SECOND 200 /* of 4 us each */
+void fah_exact_pace_look(void); /* costs are as the machine runs now */
 
 /* exact_table.c */
 extern _Thread_local __attribute__((

@@ -8,6 +8,7 @@
  */
 #include "agent/exact.h"
 #include "agent/measure.h"
+#include "agent/pace.h"
 
 #define TRIES 5 /* odd */
 #define CALLS 600
@@ -99,7 +100,7 @@ static bool measure_loop(fah_object *globals, const char *name, bool c, struct t
 	if (!run || !t)
 		return false;
 	for (int i = 0; i < TRIES; i++) {
-		double before = fah_exact_pace(), between, behind;
+		double before = fah_pace(), between, behind;
 
 		if (!fah_exact_listen(true))
 			return false;
@@ -107,13 +108,13 @@ static bool measure_loop(fah_object *globals, const char *name, bool c, struct t
 		fah_exact_clear(t);
 		added[i] = fah_measure_run(run);
 		inside[i] = self_of(t, c, &ret->calls);
-		between = fah_exact_pace();
+		between = fah_pace();
 		if (!fah_exact_listen(false))
 			return false;
 		fah_measure_run(run);
 		fah_measure_run(run);
 		plain[i] = fah_measure_run(run);
-		behind = fah_exact_pace();
+		behind = fah_pace();
 		/* all as if the machine had run as at the start */
 		added[i] = (int64_t)((double)added[i] * 2 / (before + between));
 		inside[i] = (int64_t)((double)inside[i] * 2 / (before + between));
@@ -233,12 +234,12 @@ bool fah_exact_measure(void)
 	bool good = globals && function;
 
 	fah_exacting.measuring = true;
-	fah_exact_pace_start();
+	fah_pace_start();
 	if (good)
 		good = fah_py.dict_set_text(globals, "builtin", function) == 0 &&
 		       (run = fah_py.dict_get_text(globals, "nothing")) && fah_exact_thread_new();
 	for (int i = 0; good && i < TRIES; i++) {
-		int64_t took = (int64_t)((double)fah_measure_run(run) / fah_exact_pace()) / CALLS;
+		int64_t took = (int64_t)((double)fah_measure_run(run) / fah_pace()) / CALLS;
 
 		without = took < without ? took : without;
 	}

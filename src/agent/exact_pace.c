@@ -1,170 +1,30 @@
-/*
- * exact_pace.c - what telling costs, while the machine's speed changes.
- *
- * Interpreters need more of a core's tables (of branches, of decoded instructions) than small loops
- * do. Where another thread shares the core, theirs and our code take 1.7 times as long, for tenths
- * of a second, while such loops run on as before; a core may also be clocked up and down. What was
- * measured at the start is then wrong by as much. So every few milliseconds the same piece of the
- * interpreter's own work is timed, and costs go with it. It makes numbers and strings and drops
- * them: nothing that the garbage collector counts, nothing that runs code of the program's. With
- * the GIL.
- */
+/* exact_pace.c - what telling costs goes with the machine's speed. With the GIL. */
 #include "agent/exact.h"
+#include "agent/pace.h"
 
-#define TIMES 4
-#define STRAY 8	     /* times what it was: an interrupt came between */
-#define SLOWEST 4.0  /* times as long as at the start */
-#define FASTEST 0.25 /* and so short */
-#define KEPT 0.5     /* of what was known, when more is */
+static struct fah_exact_costs measured; /* as at the start */
 
-static struct api {
-	fah_object *(*from_long)(long), *(*from_double)(double);
-	fah_object *(*add)(fah_object *, fah_object *), *(*multiply)(fah_object *, fah_object *);
-	fah_object *(*divide)(fah_object *, fah_object *), *(*negative)(fah_object *);
-	fah_object *(*str)(fah_object *), *(*repr)(fah_object *);
-	fah_object *(*concat)(fah_object *, fah_object *);
-	fah_object *(*substring)(fah_object *, long, long);
-	int (*contains)(fah_object *, fah_object *);
-	int (*compare)(fah_object *, fah_object *, int);
-	long (*hash)(fah_object *);
-} api;
-static bool known;
-static double usual, now; /* ticks that the work takes: when costs were measured, and of late */
-static struct fah_exact_costs measured;
-
-static void setup(void)
+static struct fah_exact_cost paced_both(struct fah_exact_cost cost, double by)
 {
-	static const struct {
-		const char *name;
-		void **to;
-	} functions[] = {
-		{"PyLong_FromLong", (void **)&api.from_long},
-		{"PyFloat_FromDouble", (void **)&api.from_double},
-		{"PyNumber_Add", (void **)&api.add},
-		{"PyNumber_Multiply", (void **)&api.multiply},
-		{"PyNumber_FloorDivide", (void **)&api.divide},
-		{"PyNumber_Negative", (void **)&api.negative},
-		{"PyObject_Str", (void **)&api.str},
-		{"PyObject_Repr", (void **)&api.repr},
-		{"PyUnicode_Concat", (void **)&api.concat},
-		{"PyUnicode_Substring", (void **)&api.substring},
-		{"PyUnicode_Contains", (void **)&api.contains},
-		{"PyObject_RichCompareBool", (void **)&api.compare},
-		{"PyObject_Hash", (void **)&api.hash},
-	};
-
-	known = true;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		*functions[i].to = fah_global(functions[i].name);
-		known &= *functions[i].to != NULL;
-	}
-}
-
-static void drop_all(fah_object **made, int n)
-{
-	for (int i = 0; i < n; i++)
-		fah_py_drop(made[i]);
-}
-
-/* Some of all kinds; false: no memory. */
-static bool work_once(long i)
-{
-	enum { A, B, SUM, PRODUCT, QUOTIENT, S, U, BOTH, PART, F, G, MINUS, N };
-	fah_object *m[N] = {0};
-	int n = 0;
-
-#define MAKE(which, made) \
-	do { \
-		m[which] = made; \
-		if (!m[n++]) { \
-			drop_all(m, n - 1); \
-			return false; \
-		} \
-	} while (0)
-	MAKE(A, api.from_long(1000 + i));
-	MAKE(B, api.from_long(70000 + 7 * i));
-	MAKE(SUM, api.add(m[A], m[B]));
-	MAKE(PRODUCT, api.multiply(m[A], m[B]));
-	MAKE(QUOTIENT, api.divide(m[PRODUCT], m[B]));
-	MAKE(S, api.str(m[SUM]));
-	MAKE(U, api.repr(m[PRODUCT]));
-	MAKE(BOTH, api.concat(m[S], m[U]));
-	MAKE(PART, api.substring(m[BOTH], 2, 9));
-	MAKE(F, api.from_double((double)i + 0.5));
-	MAKE(G, api.add(m[F], m[A]));
-	MAKE(MINUS, api.negative(m[G]));
-#undef MAKE
-	api.compare(m[QUOTIENT], m[A], 2);
-	api.compare(m[S], m[U], 2);
-	api.compare(m[MINUS], m[F], 0);
-	api.contains(m[BOTH], m[PART]);
-	api.hash(m[BOTH]);
-	api.hash(m[PRODUCT]);
-	api.hash(m[MINUS]);
-	drop_all(m, N);
-	return true;
-}
-
-/* Twice: the first time finds the core's tables as the program left them. */
-static double look(void)
-{
-	int64_t begun = 0;
-
-	for (int k = 0; k < 2; k++) {
-		begun = fah_event_ticks();
-		for (long i = 0; i < TIMES; i++)
-			if (!work_once(i)) {
-				fah_py.err_clear();
-				return 0;
-			}
-	}
-	return (double)(fah_event_ticks() - begun);
-}
-
-void fah_exact_pace_start(void)
-{
-	usual = now = 0;
-	setup();
-	for (int i = 0; known && i < 8; i++) {
-		double took = look();
-
-		usual = usual > 0 && usual < took ? usual : took;
-	}
-	now = usual;
-}
-
-double fah_exact_pace(void)
-{
-	double took = usual > 0 ? look() : 0, by = took > 0 ? took / usual : 1;
-
-	return by > SLOWEST ? SLOWEST : by < FASTEST ? FASTEST : by;
-}
-
-static int64_t scaled(int64_t ticks, double by)
-{
-	return (int64_t)((double)ticks * by + 0.5);
-}
-
-static struct fah_exact_cost scaled_both(struct fah_exact_cost cost, double by)
-{
-	return (struct fah_exact_cost){scaled(cost.to_caller, by), scaled(cost.to_callee, by)};
+	return (struct fah_exact_cost){fah_paced(cost.to_caller, by),
+				       fah_paced(cost.to_callee, by)};
 }
 
 static void put_in_force(double by)
 {
 	struct fah_exact_costs *to = &fah_exacting.costs;
 
-	to->call = scaled_both(measured.call, by);
-	to->quiet = scaled_both(measured.quiet, by);
-	to->from_c = scaled_both(measured.from_c, by);
-	to->resume = scaled_both(measured.resume, by);
-	to->c_call = scaled_both(measured.c_call, by);
-	to->len = scaled_both(measured.len, by);
-	to->isinstance = scaled_both(measured.isinstance, by);
-	to->append = scaled_both(measured.append, by);
-	to->unknown = scaled(measured.unknown, by);
-	to->str = scaled(measured.str, by);
-	to->type = scaled(measured.type, by);
+	to->call = paced_both(measured.call, by);
+	to->quiet = paced_both(measured.quiet, by);
+	to->from_c = paced_both(measured.from_c, by);
+	to->resume = paced_both(measured.resume, by);
+	to->c_call = paced_both(measured.c_call, by);
+	to->len = paced_both(measured.len, by);
+	to->isinstance = paced_both(measured.isinstance, by);
+	to->append = paced_both(measured.append, by);
+	to->unknown = fah_paced(measured.unknown, by);
+	to->str = fah_paced(measured.str, by);
+	to->type = fah_paced(measured.type, by);
 }
 
 void fah_exact_pace_set(const struct fah_exact_costs *costs)
@@ -175,12 +35,6 @@ void fah_exact_pace_set(const struct fah_exact_costs *costs)
 
 void fah_exact_pace_look(void)
 {
-	double took = usual > 0 && !fah_exacting.raw ? look() : 0;
-
-	if (!(took > 0) || took > STRAY * usual)
-		return;
-	now = KEPT * now + (1 - KEPT) * took;
-	put_in_force(now / usual > SLOWEST   ? SLOWEST
-		     : now / usual < FASTEST ? FASTEST
-					     : now / usual);
+	if (!fah_exacting.raw)
+		put_in_force(fah_pace_of_late());
 }

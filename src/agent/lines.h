@@ -60,6 +60,7 @@ struct fah_lines_thread {
 	uint32_t depth;
 	uint32_t lost;			/* frames beyond FAH_LINES_DEPTH */
 	int64_t spent;			/* ticks that events took so far */
+	int64_t due;			/* ticks: a look at the machine's speed */
 	uint32_t active[FAH_LINED_MAX]; /* by code: its newest frame, index + 1 */
 	struct fah_lines_frame frames[FAH_LINES_DEPTH];
 };
@@ -72,10 +73,10 @@ struct fah_lines_cost {
 
 struct fah_lining {
 	_Atomic bool on;
-	bool called;	       /* calls are told too */
-	bool traced;	       /* by a trace function: before 3.12 */
-	_Atomic bool replaced; /* the program has set its own one */
-	struct fah_lines_cost cost;
+	bool called;		    /* calls are told too */
+	bool traced;		    /* by a trace function: before 3.12 */
+	_Atomic bool replaced;	    /* the program has set its own one */
+	struct fah_lines_cost cost; /* as the machine runs now */
 	/* for the report: what had no room */
 	_Atomic uint64_t lost_codes, lost_frames, lost_lines;
 };
@@ -136,6 +137,13 @@ void fah_lines_event(const char *event); /* an audit event */
 
 /* lines_measure.c: what events cost; with the GIL, before the program runs. */
 bool fah_lines_measure(void);
+/* And while it does: that goes with the machine's speed. ticks: the event's. */
+void fah_lines_pace(struct fah_lines_thread *t);
+static inline void fah_lines_look(struct fah_lines_thread *t, int64_t ticks)
+{
+	if (__builtin_expect(ticks > t->due, 0))
+		fah_lines_pace(t);
+}
 
 /* lines_start.c */
 void fah_lines_start(void); /* with the GIL; nothing where it is not wanted */

@@ -4,6 +4,7 @@
  */
 #include "agent/lines.h"
 #include "agent/measure.h"
+#include "agent/pace.h"
 
 #include <string.h>
 
@@ -25,6 +26,9 @@ static const char program[] = "def lines():\n"
 			      "def c_calls(f=len, e=()):\n"
 			      "    for i in range(200):\n"
 			      "        f(e)\n";
+static struct fah_lines_cost measured;
+static int64_t apart; /* ticks from one look at the machine's speed to the next */
+
 #define LINES_A_ROUND 5
 #define LINES_IN_LOOP 2
 
@@ -34,7 +38,7 @@ static int64_t added(fah_object *run, fah_object *chosen, uint64_t *ret_hits)
 {
 	fah_object *code = fah_py.get_attr(chosen ? chosen : run, "__code__");
 	struct fah_lined *l = NULL;
-	int64_t values[TRIES];
+	int64_t values[TRIES], told;
 	bool is_new;
 
 	fah_lined_clear();
@@ -42,13 +46,19 @@ static int64_t added(fah_object *run, fah_object *chosen, uint64_t *ret_hits)
 		l = fah_lined_add(code, &is_new);
 	*ret_hits = 0;
 	for (int i = 0; i < TRIES; i++) {
+		double before = fah_pace(), between;
+
 		fah_lines_listen(code, true);
 		fah_measure_run(run); /* instructions are made anew */
-		values[i] = fah_measure_run(run);
+		told = fah_measure_run(run);
+		between = fah_pace();
 		fah_lines_listen(code, false);
 		fah_measure_run(run);
 		fah_measure_run(run);
-		values[i] -= fah_measure_run(run);
+		values[i] = fah_measure_run(run);
+		/* both as if the machine had run as at the start */
+		values[i] = fah_paced(told, 2 / (before + between)) -
+			    fah_paced(values[i], 2 / (between + fah_pace()));
 	}
 	for (uint32_t i = 0; l && i < atomic_load(&l->n_lines); i++)
 		*ret_hits += l->lines[i].hits;
@@ -90,7 +100,7 @@ static bool measure_all(fah_object *globals, int64_t most)
 		round = added(c_calls, c_calls, &hits) - LINES_IN_LOOP * cost.line;
 		cost.call = cost.c_return = within(round / 2, most);
 	}
-	fah_lining.cost = cost;
+	fah_lining.cost = measured = cost;
 	return true;
 }
 
@@ -106,9 +116,30 @@ bool fah_lines_measure(void)
 	while (fah_now_mono() - begun_ns < 20000)
 		;
 	most = (fah_event_ticks() - begun) * MOST_NS / (int64_t)(fah_now_mono() - begun_ns);
+	apart = (fah_event_ticks() - begun) * (1000000000 / FAH_PACE_LOOKS_A_SECOND) /
+		(int64_t)(fah_now_mono() - begun_ns);
+	fah_pace_start();
 	good = measure_all(globals, most);
 	fah_py.err_clear();
 	fah_py_drop_globals(globals);
 	fah_lined_clear();
 	return good;
+}
+
+void fah_lines_pace(struct fah_lines_thread *t)
+{
+	int64_t begun = fah_event_ticks();
+	double by = fah_pace_of_late();
+
+	fah_lining.cost = (struct fah_lines_cost){
+		.line = fah_paced(measured.line, by),
+		.start = fah_paced(measured.start, by),
+		.end = fah_paced(measured.end, by),
+		.call = fah_paced(measured.call, by),
+		.python_call = fah_paced(measured.python_call, by),
+		.c_return = fah_paced(measured.c_return, by),
+		.other = fah_paced(measured.other, by),
+	};
+	t->due = fah_event_ticks() + apart;
+	t->spent += fah_event_ticks() - begun; /* none of the program's time */
 }

@@ -67,6 +67,7 @@ static fah_object *on_line(fah_object *self, fah_object *const *args, long n)
 	if (f)
 		fah_lines_hit(f, (int32_t)fah_py_small_int(args[1]), now);
 	t->spent += fah_lining.cost.line;
+	fah_lines_look(t, ticks);
 	return fah_py.none;
 }
 

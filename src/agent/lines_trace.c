@@ -167,6 +167,7 @@ static int on_trace(fah_object *self, void *frame, int what, fah_object *arg)
 		else
 			fah_lines_leave(t, now);
 		t->spent += what == WHAT_LINE ? fah_lining.cost.line : fah_lining.cost.end;
+		fah_lines_look(t, ticks);
 		return 0;
 	}
 	code = word((const void *)(uintptr_t)id, l->f_code);
