@@ -18,6 +18,7 @@
 #define SLOWEST 4.0  /* times as long as at the start */
 #define FASTEST 0.25 /* and so short */
 #define KEPT 0.5     /* of what was known, when more is */
+#define SHARED 0.9   /* of what the work takes longer */
 
 static struct api {
 	fah_object *(*from_long)(long), *(*from_double)(double);
@@ -137,16 +138,18 @@ void fah_pace_start(void)
 	now = usual;
 }
 
-static double within(double by)
+/* Where the work takes 1.9 times as long, being told of an event takes 1.6 to 1.9 times. */
+static double of_events(double by)
 {
-	return by > SLOWEST ? SLOWEST : by < FASTEST ? FASTEST : by;
+	by = by > SLOWEST ? SLOWEST : by < FASTEST ? FASTEST : by;
+	return by > 1 ? 1 + SHARED * (by - 1) : 1 / (1 + SHARED * (1 / by - 1));
 }
 
 double fah_pace(void)
 {
 	double took = usual > 0 ? look() : 0;
 
-	return took > 0 ? within(took / usual) : 1;
+	return took > 0 ? of_events(took / usual) : 1;
 }
 
 double fah_pace_of_late(void)
@@ -155,5 +158,5 @@ double fah_pace_of_late(void)
 
 	if (took > 0 && took < STRAY * usual)
 		now = KEPT * now + (1 - KEPT) * took;
-	return usual > 0 ? within(now / usual) : 1;
+	return usual > 0 ? of_events(now / usual) : 1;
 }
