@@ -10,9 +10,9 @@
  * ends with it.
  */
 #include "agent/exact.h"
-#include "agent/pace.h"
 
 #include "agent/count_frames.h"
+#include "agent/pace.h"
 
 #include <string.h>
 
@@ -138,7 +138,7 @@ static __attribute__((noinline)) void do_what_is_due(struct fah_exact_thread *t)
 {
 	int64_t begun = fah_event_ticks(), now;
 
-	fah_exact_pace_look();
+	fah_exact_pace();
 	if (begun > t->write_due) {
 		if (fah_exacting.tool < 0)
 			fah_exact_other_threads();

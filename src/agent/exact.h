@@ -75,8 +75,7 @@ struct fah_exact_block {
 	struct fah_exact_call calls[FAH_EXACT_BLOCK];
 };
 
-/* What telling costs, in ticks. What a call adds to its caller's time, and
- * what to its own. */
+/* What telling costs, in ticks: what a call adds to its caller's time, and what to its own. */
 struct fah_exact_cost {
 	int64_t to_caller, to_callee;
 };
@@ -102,7 +101,7 @@ struct fah_exacting {
 	bool children;		/* forks and what they start are recorded too */
 	bool measuring;
 	long tool;		      /* of sys.monitoring; -1: the profile function */
-	struct fah_exact_costs costs; /* as the machine runs now: exact_pace.c */
+	struct fah_exact_costs costs; /* as the machine runs now */
 	int64_t second;		      /* ticks of one, about */
 	_Atomic uint64_t bytes;	      /* of all tables and stacks */
 };
@@ -119,10 +118,6 @@ bool fah_exact_events_setup(void); /* false: something of the C API is missing *
 /* A call begins now; there is room for it. */
 void fah_exact_push(struct fah_exact_thread *t, struct fah_exact_call *c, uint64_t key);
 void fah_exact_end_open(struct fah_exact_thread *t); /* all calls that run end now */
-
-/* exact_pace.c, with the GIL. */
-void fah_exact_pace_set(const struct fah_exact_costs *costs); /* as at the start */
-void fah_exact_pace_look(void); /* costs are as the machine runs now */
 
 /* exact_table.c */
 extern _Thread_local __attribute__((
@@ -182,5 +177,6 @@ void fah_exact_sites_stop(void);  /* and from now on; another tool comes */
 const struct fah_exact_cost *fah_exact_cost_of_c(uint64_t method_def);
 /* exact_measure.c: what telling costs. False: calls are not told as they should be. */
 bool fah_exact_measure(void);
+void fah_exact_pace(void); /* costs are as the machine runs now; with the GIL */
 
 #endif

@@ -13,6 +13,8 @@
 #define TRIES 5 /* odd */
 #define CALLS 600
 
+static struct fah_exact_costs measured; /* as at the start */
+
 /* What is told of is methods for the most part: a function's name is not (exact_sites.c). */
 static const char program[] = "def probe(x):\n"
 			      "    pass\n"
@@ -100,7 +102,7 @@ static bool measure_loop(fah_object *globals, const char *name, bool c, struct t
 	if (!run || !t)
 		return false;
 	for (int i = 0; i < TRIES; i++) {
-		double before = fah_pace(), between, behind;
+		double pace = fah_pace(), by;
 
 		if (!fah_exact_listen(true))
 			return false;
@@ -108,18 +110,15 @@ static bool measure_loop(fah_object *globals, const char *name, bool c, struct t
 		fah_exact_clear(t);
 		added[i] = fah_measure_run(run);
 		inside[i] = self_of(t, c, &ret->calls);
-		between = fah_pace();
+		by = 1 / fah_pace_since(&pace); /* as if the machine had run as at the start */
 		if (!fah_exact_listen(false))
 			return false;
 		fah_measure_run(run);
 		fah_measure_run(run);
 		plain[i] = fah_measure_run(run);
-		behind = fah_pace();
-		/* all as if the machine had run as at the start */
-		added[i] = (int64_t)((double)added[i] * 2 / (before + between));
-		inside[i] = (int64_t)((double)inside[i] * 2 / (before + between));
-		plain[i] = (int64_t)((double)plain[i] * 2 / (between + behind));
-		added[i] -= plain[i];
+		plain[i] = fah_paced(plain[i], 1 / fah_pace_since(&pace));
+		inside[i] = fah_paced(inside[i], by);
+		added[i] = fah_paced(added[i], by) - plain[i];
 	}
 	ret->added = fah_measure_middle(added, TRIES) / CALLS;
 	ret->plain = fah_measure_middle(plain, TRIES) / CALLS;
@@ -239,13 +238,14 @@ bool fah_exact_measure(void)
 		good = fah_py.dict_set_text(globals, "builtin", function) == 0 &&
 		       (run = fah_py.dict_get_text(globals, "nothing")) && fah_exact_thread_new();
 	for (int i = 0; good && i < TRIES; i++) {
-		int64_t took = (int64_t)((double)fah_measure_run(run) / fah_pace()) / CALLS;
+		int64_t took = fah_measure_run(run);
 
+		took = fah_paced(took, 1 / fah_pace()) / CALLS;
 		without = took < without ? took : without;
 	}
 	good = good && measure_all(globals, without, &costs);
 	if (good && !fah_exacting.raw) {
-		fah_exact_pace_set(&costs);
+		measured = fah_exacting.costs = costs;
 		know_special(&fah_exacting.costs);
 	}
 	fah_exacting.measuring = false;
@@ -255,4 +255,10 @@ bool fah_exact_measure(void)
 	fah_exact_mine = NULL;
 	fah_exact_start_anew(); /* what was measured is none of the program's */
 	return good;
+}
+
+void fah_exact_pace(void)
+{
+	if (!fah_exacting.raw)
+		fah_paced_all(&fah_exacting.costs, &measured, sizeof(measured), fah_pace_of_late());
 }

@@ -169,9 +169,10 @@ static void drop(struct fah_batch *b)
 
 void fah_batch_finish(struct fah_batch *b)
 {
-	if (!flush(b, false))
+	if (flush(b, false))
+		fah_batch_close(b); /* empty, it may be open */
+	else
 		drop(b);
-	fah_batch_close(b);
 }
 
 void fah_batch_relieve(struct fah_batch *b)
@@ -267,7 +268,6 @@ bool fah_batch_take(struct fah_batch *b, uint32_t node, uint64_t bytes, uint32_t
 		p = place(b, (int64_t)bytes, bytes >= LARGE);
 		if (!site_index(b, node, &index))
 			return false;
-		s = &b->shapes[slot];
 	}
 	*s = (struct fah_batch_shape){bytes, node, kind};
 	*p++ = FAH_BLOCKS_SHAPE;

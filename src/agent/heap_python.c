@@ -35,6 +35,7 @@ struct arenas { /* PyObjectArenaAllocator, public */
 #define SMALL 512u /* that pools have */
 
 static struct arenas their_arenas;
+static bool arenas_count;
 
 static void *on_malloc(void *ctx, size_t n)
 {
@@ -181,56 +182,44 @@ static void on_large_free(void *ctx, void *block)
 		a->free(a->ctx, block);
 }
 
+/* Arenas: no blocks where what is in them is; else mmap's, whoever asks for them. What `inside`
+ * was.
+ */
+static uint32_t arena_begin(void)
+{
+	uint32_t inside = fah_heap_thread.inside;
+
+	fah_heap_thread.inside = arenas_count ? 0 : inside + 1;
+	return inside;
+}
+
 static void *on_arena(void *ctx, size_t n)
 {
+	uint32_t inside = arena_begin();
 	void *arena;
 
 	(void)ctx;
-	fah_heap_thread.inside++;
 	arena = their_arenas.alloc(their_arenas.ctx, n);
-	fah_heap_thread.inside--;
+	fah_heap_thread.inside = inside;
 	return arena;
 }
 
 static void on_arena_free(void *ctx, void *arena, size_t n)
 {
-	(void)ctx;
-	fah_heap_thread.inside++;
-	their_arenas.free(their_arenas.ctx, arena, n);
-	fah_heap_thread.inside--;
-}
-
-/* Whoever asks for them, they are mmap's. */
-static void *on_seen_arena(void *ctx, size_t n)
-{
-	uint32_t inside = fah_heap_thread.inside;
-	void *arena;
+	uint32_t inside = arena_begin();
 
 	(void)ctx;
-	fah_heap_thread.inside = 0;
-	arena = their_arenas.alloc(their_arenas.ctx, n);
-	fah_heap_thread.inside = inside;
-	return arena;
-}
-
-static void on_seen_arena_free(void *ctx, void *arena, size_t n)
-{
-	uint32_t inside = fah_heap_thread.inside;
-
-	(void)ctx;
-	fah_heap_thread.inside = 0;
 	their_arenas.free(their_arenas.ctx, arena, n);
 	fah_heap_thread.inside = inside;
 }
 
-static bool watch_arenas(bool small)
+static bool watch_arenas(void)
 {
 	void (*get)(struct arenas *) =
 		(void (*)(struct arenas *))(uintptr_t)fah_global("PyObject_GetArenaAllocator");
 	void (*set)(struct arenas *) =
 		(void (*)(struct arenas *))(uintptr_t)fah_global("PyObject_SetArenaAllocator");
-	struct arenas ours = small ? (struct arenas){NULL, on_arena, on_arena_free}
-				   : (struct arenas){NULL, on_seen_arena, on_seen_arena_free};
+	struct arenas ours = {NULL, on_arena, on_arena_free};
 
 	if (!get || !set)
 		return false;
@@ -246,7 +235,10 @@ void fah_heap_watch_python(bool small)
 	void (*set)(int, struct allocator *) =
 		(void (*)(int, struct allocator *))(uintptr_t)fah_global("PyMem_SetAllocator");
 
-	bool arenas = watch_arenas(small);
+	bool arenas;
+
+	arenas_count = !small;
+	arenas = watch_arenas();
 
 	for (int i = 0; get && set && i < N_DOMAINS; i++) {
 		struct allocator ours = {&theirs[i], on_malloc, on_calloc, on_realloc, on_free};

@@ -137,8 +137,9 @@ void fah_lines_event(const char *event); /* an audit event */
 
 /* lines_measure.c: what events cost; with the GIL, before the program runs. */
 bool fah_lines_measure(void);
-/* And while it does: that goes with the machine's speed. ticks: the event's. */
+/* And while it does: that goes with the machine's speed. */
 void fah_lines_pace(struct fah_lines_thread *t);
+/* When it is due, at an event at that time. */
 static inline void fah_lines_look(struct fah_lines_thread *t, int64_t ticks)
 {
 	if (__builtin_expect(ticks > t->due, 0))

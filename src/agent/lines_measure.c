@@ -46,19 +46,17 @@ static int64_t added(fah_object *run, fah_object *chosen, uint64_t *ret_hits)
 		l = fah_lined_add(code, &is_new);
 	*ret_hits = 0;
 	for (int i = 0; i < TRIES; i++) {
-		double before = fah_pace(), between;
+		double pace = fah_pace();
 
 		fah_lines_listen(code, true);
 		fah_measure_run(run); /* instructions are made anew */
 		told = fah_measure_run(run);
-		between = fah_pace();
+		told = fah_paced(told, 1 / fah_pace_since(&pace)); /* as at the start */
 		fah_lines_listen(code, false);
 		fah_measure_run(run);
 		fah_measure_run(run);
 		values[i] = fah_measure_run(run);
-		/* both as if the machine had run as at the start */
-		values[i] = fah_paced(told, 2 / (before + between)) -
-			    fah_paced(values[i], 2 / (between + fah_pace()));
+		values[i] = told - fah_paced(values[i], 1 / fah_pace_since(&pace));
 	}
 	for (uint32_t i = 0; l && i < atomic_load(&l->n_lines); i++)
 		*ret_hits += l->lines[i].hits;
@@ -129,17 +127,8 @@ bool fah_lines_measure(void)
 void fah_lines_pace(struct fah_lines_thread *t)
 {
 	int64_t begun = fah_event_ticks();
-	double by = fah_pace_of_late();
 
-	fah_lining.cost = (struct fah_lines_cost){
-		.line = fah_paced(measured.line, by),
-		.start = fah_paced(measured.start, by),
-		.end = fah_paced(measured.end, by),
-		.call = fah_paced(measured.call, by),
-		.python_call = fah_paced(measured.python_call, by),
-		.c_return = fah_paced(measured.c_return, by),
-		.other = fah_paced(measured.other, by),
-	};
+	fah_paced_all(&fah_lining.cost, &measured, sizeof(measured), fah_pace_of_late());
 	t->due = fah_event_ticks() + apart;
 	t->spent += fah_event_ticks() - begun; /* none of the program's time */
 }

@@ -31,8 +31,7 @@ static struct slot {
 	struct fah_unwind_modules *modules; /* NULL: the slot is free */
 	size_t modules_size, len;
 	const uint8_t *bytes;
-	uint32_t filled; /* which filling of a slot it is: maps of a fork's child have numbers anew
-			  */
+	uint32_t filled; /* counts all that were: a fork's child has maps with numbers anew */
 } slots[N_SLOTS];
 static _Atomic uint32_t in_use; /* slot + 1; 0: none yet */
 static _Atomic uint64_t tried;	/* what the segment's head said when it was last looked for */

@@ -152,6 +152,14 @@ double fah_pace(void)
 	return took > 0 ? of_events(took / usual) : 1;
 }
 
+double fah_pace_since(double *last)
+{
+	double before = *last;
+
+	*last = fah_pace();
+	return (before + *last) / 2;
+}
+
 double fah_pace_of_late(void)
 {
 	double took = usual > 0 ? look() : 0;
@@ -159,4 +167,13 @@ double fah_pace_of_late(void)
 	if (took > 0 && took < STRAY * usual)
 		now = KEPT * now + (1 - KEPT) * took;
 	return usual > 0 ? of_events(now / usual) : 1;
+}
+
+void fah_paced_all(void *to, const void *from, size_t size, double by)
+{
+	const int64_t *ticks = from;
+	int64_t *paced = to;
+
+	for (size_t i = 0; i < size / sizeof(*ticks); i++)
+		paced[i] = fah_paced(ticks[i], by);
 }

@@ -2,8 +2,8 @@
  * the memory that they hold. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/export.h"
 #include "cli/lines_result.h"
-#include "cli/open.h"
 #include "cli/shown.h"
 #include "core/err.h"
 #include "model/heap.h"
@@ -63,13 +63,11 @@ static int show_memory(const char *path)
 	_cleanup_(fah_shown_release) struct fah_shown shown = {0};
 	_cleanup_(fah_freep) char *real = NULL;
 	struct fah_report_options o;
-	int err, status = fah_open_capture(&opened, "annotate", path);
+	struct fah_view view = {.memory = FAH_HEAP_VIEW_PEAK}; /* any of memory */
+	int err, status = fah_open_view(&opened, "annotate", path, &view);
 
 	if (status)
 		return status;
-	if (!fah_profile_has_heap(opened.profile))
-		return fah_fail("annotate: %s has no record of memory: record it with --memory",
-				opened.path);
 	real = realpath(opened.path,
 			NULL); /* the copy of the code is read by its whole path only */
 	err = fah_shown_init(&shown, opened.profile, real ? real : opened.path);

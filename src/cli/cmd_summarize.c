@@ -27,7 +27,7 @@ static const struct fah_option options[] = {
 	 "leave out functions with less than this of the run (0.05)"},
 	{OPT_DETAILED, "detailed", "d", NULL, "all code, not only the project's own"},
 	{OPT_JSON, "json", NULL, NULL, "all numbers, as JSON"},
-	{OPT_MEMORY, "memory", "m", "[=peak|live|temporary|total]",
+	{OPT_MEMORY, "memory", "m", FAH_MEMORY_WHICH,
 	 "functions by memory: at the peak (default), live at exit, ..."},
 	{0},
 };

@@ -40,8 +40,9 @@ enum {
 	{FAH_OPT_BUSY, "busy", "b", NULL, "without the time in which threads waited"}, \
 	{FAH_OPT_LINES, "lines", "l", NULL, "calls are told apart by line, not only by function"}
 /* Of commands that read a capture: see fah_view_memory. */
+#define FAH_MEMORY_WHICH "[=peak|live|temporary|total]"
 #define FAH_MEMORY_VIEW \
-	{FAH_OPT_MEMORY, "memory", "m", "[=peak|live|temporary|total]", \
+	{FAH_OPT_MEMORY, "memory", "m", FAH_MEMORY_WHICH, \
 	 "bytes, not time: at the peak (default), live at exit, ..."}
 /* clang-format on */
 

@@ -411,19 +411,16 @@ static int collect_processes(struct charger *c)
 		return FAH_ERR_NOMEM;
 	for (uint32_t i = 0; i < c->p->n_processes; i++) {
 		const struct fah_heap_of *of = &h->processes[i];
-		bool every = fah_heap_is_every(of->interval);
+		uint64_t interval = fah_heap_is_every(of->interval) ? 0 : of->interval;
 
 		if (!of->seen)
 			continue;
-		all[out->n_processes++] =
-			(struct fah_heap_process){i,	      every ? 0 : of->interval,
-						  of->before, of->held,
-						  of->most,   of->blocks,
-						  of->lost};
+		all[out->n_processes++] = (struct fah_heap_process){
+			i, interval, of->before, of->held, of->most, of->blocks, of->lost};
 		out->lost += of->lost;
 		out->copied += (double)of->copied;
-		if (!every && of->interval > out->interval)
-			out->interval = of->interval;
+		if (interval > out->interval)
+			out->interval = interval;
 		out->without_small |= of->interval == FAH_HEAP_EVERY_MALLOC;
 	}
 	out->processes = all;

@@ -263,12 +263,16 @@ last = bytearray(50000017)
 """
 
 
+def kept_by(memory, line):
+    """The sizes that stand behind `kept` in that line."""
+    return sorted(a.bytes for a in memory.allocs if memory.line(a) == line and 10040 <= a.bytes < 10340)
+
+
 def test_every_block(program, python, tmp_path):
     """To the byte and to the line: 33 more, the head of each."""
     memory, _ = recorded(python, [script(tmp_path, EVERY)], tmp_path, ["--exact"])
     assert memory.interval == 0 and memory.states[-1].lost == 0
-    sizes = [a.bytes for a in memory.allocs if memory.line(a) == 2]
-    assert sorted(n for n in sizes if 10040 <= n < 10340) == [10040 + i for i in range(300)]
+    assert kept_by(memory, 2) == [10040 + i for i in range(300)]
     assert [a.bytes for a in memory.allocs if memory.line(a) == 4].count(20044) == 200
     assert memory.at_peak()[2] >= sum(10040 + i for i in range(300))
 
@@ -290,8 +294,7 @@ def test_every_block_of_malloc(program, python, tmp_path):
     """To the byte and to the line; small objects are the arenas that they need."""
     memory, _ = recorded(python, [script(tmp_path, LARGE_ONES)], tmp_path, ["--exact=malloc"])
     assert memory.interval == 1 and memory.states[-1].lost == 0
-    sizes = [a.bytes for a in memory.allocs if memory.line(a) == 3]
-    assert sorted(n for n in sizes if 10040 <= n < 10340) == [10040 + i for i in range(300)]
+    assert kept_by(memory, 3) == [10040 + i for i in range(300)]
     small = [a for a in memory.allocs if memory.line(a) == 2]
     assert {a.kind for a in small if a.bytes <= 512} == set()
     arenas = sum(a.bytes for a in small if a.kind == "mapped")
