@@ -94,7 +94,7 @@ void fah_about_waits(struct fah_writer *w, const struct fah_waits_stats *s)
 		{"waits_ticks", s->ticks},	 {"waits_readings", s->readings},
 		{"waits_rejected", s->rejected}, {"waits_no_stack", s->no_stack},
 		{"waits_refused", s->refused},	 {"waits_put_off", s->put_off},
-		{"waits_cpu_ns", s->cpu_ns},
+		{"waits_cpu_ns", s->cpu_ns},	 {"waits_longest_ns", s->longest_ns},
 	};
 	char text[32];
 

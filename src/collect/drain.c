@@ -32,6 +32,7 @@ struct fah_drain {
 	uint64_t start_mono_ns;
 	struct fah_collected *processes;
 	struct fah_modules *modules; /* NULL: the processes are not ours to look at any more */
+	struct fah_turns *turns;     /* borrowed; NULL: nobody else is at work */
 	int news;		     /* inotify of the folder; -1: none, look each time */
 	unsigned looks;		     /* that are due: a segment has its name before it is one */
 	struct known_thread {
@@ -132,6 +133,13 @@ int fah_drain_watch(struct fah_drain *d)
 	return d->modules ? 0 : FAH_ERR_NOMEM;
 }
 
+void fah_drain_share(struct fah_drain *d, struct fah_turns *turns)
+{
+	d->turns = turns;
+	if (d->modules)
+		fah_modules_share(d->modules, turns);
+}
+
 static uint64_t since_start(const struct fah_drain *d, uint64_t mono_ns)
 {
 	return mono_ns > d->start_mono_ns ? mono_ns - d->start_mono_ns : 0;
@@ -217,8 +225,11 @@ static void look_at(struct fah_drain *d, struct fah_collected *p)
 	unloads = atomic_load(&head->unloads); /* first: what is unloaded meanwhile is not seen */
 	map = fah_modules_look(d->modules, fah_collected_outer_pid(p), head->frames);
 	p->looked = true;
-	if (fah_collected_runtime(p)) /* now: some programs remove their map when they end */
+	if (fah_collected_runtime(p)) { /* now: some programs remove their map when they end */
+		fah_turn_end(d->turns);
 		fah_runtime_code_look(p->runtime);
+		fah_turn_begin(d->turns);
+	}
 	before = atomic_load(&head->map);
 	now = (uint64_t)unloads << 32 | map;
 	if (!map || before == now)
@@ -243,13 +254,27 @@ static bool folder_has_news(struct fah_drain *d)
 	return true;
 }
 
-void fah_drain_notice(struct fah_drain *d)
+bool fah_drain_notice(struct fah_drain *d)
 {
+	bool due = false;
+
 	if (folder_has_news(d))
 		find_segments(d);
-	for (struct fah_collected *p = d->processes; p; p = p->next)
-		if (!p->looked || fah_collected_wants_look(p))
-			look_at(d, p);
+	for (struct fah_collected *p = d->processes; p; p = p->next) {
+		p->look_due |= !p->looked || fah_collected_wants_look(p);
+		due |= p->look_due;
+	}
+	return due;
+}
+
+void fah_drain_look(struct fah_drain *d)
+{
+	for (struct fah_collected *p = d->processes; p; p = p->next) {
+		if (!p->look_due)
+			continue;
+		p->look_due = false;
+		look_at(d, p);
+	}
 }
 
 /* The record at *at below limit: its type, or -1 where none is whole. */
@@ -479,9 +504,11 @@ static void sample_in_order(struct fah_drain *d, struct fah_collected *p)
 						&fah_segment_map_chunk(&p->segments[s], i)->order),
 					s, i};
 	qsort(list, n, sizeof(list[0]), by_order);
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < n; k++) {
 		take_samples(d, p, &p->segments[list[k].segment].ctx[list[k].chunk],
 			     fah_segment_map_chunk(&p->segments[list[k].segment], list[k].chunk));
+		fah_turn_pass(d->turns);
+	}
 }
 
 static void end_process(struct fah_drain *d, struct fah_collected *p)

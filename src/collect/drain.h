@@ -1,12 +1,13 @@
 /*
  * drain.h - from segments to the capture: finds the segments of a session, takes what agents wrote,
- * and gives the room back. One thread; never waits for a target.
+ * and gives the room back. Never waits for a target. One thread at a time (fah_drain_share).
  */
 #ifndef FAH_COLLECT_DRAIN_H
 #define FAH_COLLECT_DRAIN_H
 
 #include "capture/writer.h"
 #include "collect/stack.h"
+#include "collect/turns.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,10 +34,17 @@ int fah_drain_new(const char *session_dir, struct fah_writer *w, uint64_t start_
 /* The processes live: keep them told of the code that they have mapped. 0 or FAH_ERR_NOMEM. */
 int fah_drain_watch(struct fah_drain *d);
 
-/* Look for new processes; cheap, to be called often. */
-void fah_drain_notice(struct fah_drain *d);
+/* Others work on d's processes and its writer too, in turns: whoever calls has one, and what takes
+ * long gives it up meanwhile. Borrowed; NULL: nobody else does any more. */
+void fah_drain_share(struct fah_drain *d, struct fah_turns *turns);
 
-/* Take everything that is there, flush the writer, then give the chunks back. */
+/* Look for new processes; cheap, to be called often. True: fah_drain_look has something to do. */
+bool fah_drain_notice(struct fah_drain *d);
+/* Tell agents of code that their processes have mapped; lets others have their turns. */
+void fah_drain_look(struct fah_drain *d);
+
+/* Take everything that is there, flush the writer, then give the chunks back; lets others have
+ * their turns. */
 void fah_drain_cycle(struct fah_drain *d);
 
 /* All that were ever found, borrowed; they live as long as d. */

@@ -70,6 +70,7 @@ struct fah_modules {
 	uint32_t n_maps;
 	struct fah_names *nowhere;     /* addresses that no module has */
 	struct fah_made_debugs debugs; /* of code made at run time; names of its modules have it */
+	struct fah_turns *turns;       /* borrowed; NULL: nobody else is at work */
 };
 
 struct fah_modules *fah_modules_new(const char *session_dir)
@@ -89,6 +90,11 @@ struct fah_modules *fah_modules_new(const char *session_dir)
 	if (fah_native_cache_dir("names", &m->names_cache) < 0)
 		m->names_cache = NULL;
 	return m;
+}
+
+void fah_modules_share(struct fah_modules *m, struct fah_turns *turns)
+{
+	m->turns = turns;
 }
 
 static void module_free(struct module *mod)
@@ -157,13 +163,18 @@ static bool is_runtime(const char *path)
 	return false;
 }
 
-static void see_whether_interpreter(struct module *mod)
+static void see_whether_interpreter(struct fah_modules *m, struct module *mod)
 {
 	if (mod->is_known)
 		return;
+	fah_turn_end(m->turns);
 	mod->is_known = true;
 	if (mod->kind == FAH_MODULE_OTHER && fah_names_has(mod->names, EVAL))
 		mod->kind = FAH_MODULE_INTERPRETER;
+	/* from here on it is at hand */
+	if (mod->kind == FAH_MODULE_INTERPRETER)
+		(void)fah_names_symbol(mod->names, 0);
+	fah_turn_begin(m->turns);
 }
 
 /* The folder that is "/" for the process; ours where that cannot be seen. */
@@ -517,7 +528,7 @@ void fah_modules_forget(struct fah_modules *m, uint32_t number)
 	unlink(path);
 }
 
-uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid, uint64_t frames)
+static uint32_t look(struct fah_modules *m, uint32_t pid, uint64_t frames)
 {
 	struct map map, *bigger;
 
@@ -541,6 +552,16 @@ uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid, uint64_t frames)
 	map.written = true;
 	m->maps[m->n_maps++] = map;
 	return m->n_maps;
+}
+
+uint32_t fah_modules_look(struct fah_modules *m, uint32_t pid, uint64_t frames)
+{
+	uint32_t number;
+
+	fah_turn_end(m->turns);
+	number = look(m, pid, frames);
+	fah_turn_begin(m->turns);
+	return number;
 }
 
 static const struct mapped *find_mapped(const struct map *map, uint64_t pc)
@@ -587,7 +608,7 @@ void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 		made_place(one, pc, ret);
 		return;
 	}
-	see_whether_interpreter(one->module);
+	see_whether_interpreter(m, one->module);
 	/* shared memory, as compilers at run time use it, has a name there too */
 	ret->kind = one->module->elf ? one->module->kind : FAH_MODULE_UNKNOWN;
 	ret->path = one->module->path;
@@ -597,4 +618,17 @@ void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 		return;
 	symbol = fah_names_symbol(one->module->names, ret->offset);
 	ret->eval = symbol && !strncmp(symbol, EVAL, sizeof(EVAL) - 1);
+}
+
+struct fah_name_frame *fah_modules_frames(struct fah_modules *m,
+					  const struct fah_native_place *place, uint32_t *ret_n)
+{
+	struct fah_name_frame *frames = fah_names_found(place->names, place->offset, ret_n);
+
+	if (frames)
+		return frames;
+	fah_turn_end(m->turns);
+	frames = fah_names_find(place->names, place->offset, ret_n);
+	fah_turn_begin(m->turns);
+	return frames;
 }

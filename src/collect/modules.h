@@ -4,20 +4,29 @@
  *
  * What a process has mapped at one time is a *map*, numbered from 1 through the whole run; two
  * processes with the same modules at the same places (a fork's child) share one. A map never
- * changes, so an address that was recorded with its number can be named at any time. One thread.
+ * changes, so an address that was recorded with its number can be named at any time. One thread;
+ * while it reads files, others may have their turns at what the collector knows
+ * (fah_modules_share).
  */
 #ifndef FAH_COLLECT_MODULES_H
 #define FAH_COLLECT_MODULES_H
+
+#include "collect/turns.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct fah_names;
+struct fah_name_frame;
 struct fah_modules; /* opaque: all files and maps of a run */
 
 /* session_dir is copied. NULL: no memory. The caller owns it. */
 struct fah_modules *fah_modules_new(const char *session_dir);
 void fah_modules_free(struct fah_modules *m); /* NULL is fine */
+
+/* From here on whoever asks has a turn, which is given up while files are read. Borrowed; NULL: no
+ * more. */
+void fah_modules_share(struct fah_modules *m, struct fah_turns *turns);
 
 /*
  * The number of what process pid has mapped now; 0: it cannot be read, or there is no room for the
@@ -51,5 +60,8 @@ struct fah_native_place {
 /* Whose code the address is in that map. */
 void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 		       struct fah_native_place *ret);
+/* The frames that stand there, see fah_names_find. */
+struct fah_name_frame *fah_modules_frames(struct fah_modules *m,
+					  const struct fah_native_place *place, uint32_t *ret_n);
 
 #endif

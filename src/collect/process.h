@@ -41,6 +41,7 @@ struct fah_collected {
 	uint32_t id;		     /* the capture's */
 	bool seen_dead;		     /* once more drained, then done */
 	bool looked;		     /* its modules are known */
+	bool look_due;		     /* and have changed, perhaps */
 	uint64_t unmapped;	     /* stacks that had ended in unknown code at the last look */
 	uint64_t without_rule;	     /* and at code that no rule is for */
 	uint32_t registered;	     /* .eh_frame by then */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The program's environment is ours and two variables, which the agent takes out again. */
@@ -119,4 +120,34 @@ void fah_program_forget(struct fah_held *h)
 	}
 	close(h->gate);
 	close(h->report);
+}
+
+void fah_program_signals(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGCHLD);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGQUIT);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGHUP);
+	sigaddset(signals, SIGURG);
+}
+
+/*
+ * A signal to the whole group (the terminal's ^C, a shell's kill %1, killpg) reaches the program by
+ * itself, and cannot be told from one that was sent to us alone. A second SIGINT would cut the
+ * program's own clean-up short, so it is never handed on; SIGTERM and SIGHUP are, to a program that
+ * did not end by itself meanwhile.
+ */
+void fah_program_forward(pid_t pid, const siginfo_t *si)
+{
+	const struct timespec meanwhile = {0, 100000000};
+	siginfo_t ended = {0};
+
+	if ((si->si_signo != SIGTERM && si->si_signo != SIGHUP) || si->si_code > 0 ||
+	    si->si_pid == pid)
+		return;
+	nanosleep(&meanwhile, NULL);
+	if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0)
+		kill(pid, si->si_signo);
 }

@@ -34,4 +34,9 @@ int fah_program_release(struct fah_held *h);
 /* One that was not let go never runs. */
 void fah_program_forget(struct fah_held *h);
 
+/* What we wait for while it runs: its end, what is meant for it, and its agents' calls. */
+void fah_program_signals(sigset_t *ret);
+/* One of them that came to us, to the program, where it is not there anyway. */
+void fah_program_forward(pid_t pid, const siginfo_t *si);
+
 #endif

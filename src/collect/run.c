@@ -1,17 +1,14 @@
-/* run.c - see run.h. The collector's main loop; it may be slow, the target may not. */
+/* run.c - see run.h. */
 #include "collect/run.h"
 
 #include "base/cleanup.h"
 #include "collect/about.h"
-#include "collect/budget.h"
-#include "collect/clocks.h"
 #include "collect/living.h"
 #include "collect/logs.h"
-#include "collect/memory_series.h"
+#include "collect/loop.h"
 #include "collect/outlived.h"
 #include "collect/program.h"
 #include "collect/session.h"
-#include "collect/waits.h"
 #include "core/err.h"
 #include "core/segment.h"
 #include "core/time.h"
@@ -21,14 +18,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define CYCLE_MS \
-	1000 /* what a kill of both sides can lose; blocks of a second keep the capture small */
-#define GRACE_NS 200000000    /* for a program that was interrupted to end by itself */
 #define SETTLE_NS 5000000     /* for handlers that are at work when recording ends */
 #define KILL_NS 5000000000ull /* between SIGTERM and SIGKILL */
 
@@ -58,151 +51,6 @@ static uint32_t choose_clock(const struct fah_run_options *opt, struct fah_clock
 	if (!perf->granted)
 		return FAH_CLOCK_THREAD_CPU;
 	return perf->user_only ? FAH_CLOCK_BOTH : FAH_CLOCK_PERF;
-}
-
-/*
- * A signal to the whole group (the terminal's ^C, a shell's kill %1, killpg) reaches the program by
- * itself, and cannot be told from one that was sent to us alone. A second SIGINT would cut the
- * program's own clean-up short, so it is never handed on; SIGTERM and SIGHUP are, to a program that
- * did not end by itself meanwhile.
- */
-static void forward(pid_t pid, const siginfo_t *si)
-{
-	const struct timespec meanwhile = {0, 100000000};
-	siginfo_t ended = {0};
-
-	if ((si->si_signo != SIGTERM && si->si_signo != SIGHUP) || si->si_code > 0 ||
-	    si->si_pid == pid)
-		return;
-	nanosleep(&meanwhile, NULL);
-	if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0)
-		kill(pid, si->si_signo);
-}
-
-static void tell(const struct fah_run_options *opt, struct fah_drain *d, pid_t pid,
-		 uint64_t elapsed_ns)
-{
-	const struct fah_drain_stats *stats = fah_drain_stats(d);
-	struct fah_run_progress now = {
-		.elapsed_s = (double)elapsed_ns / 1e9,
-		.samples = stats->samples,
-		.drops = stats->drops + stats->unresolved,
-		.pid = pid,
-	};
-	struct fah_usage usage;
-
-	if (!opt->progress)
-		return;
-	fah_living_usage(d, (uint32_t)pid, &usage);
-	now.rss_bytes = usage.rss_bytes;
-	opt->progress(opt->progress_ctx, &now);
-}
-
-static bool has_ended(pid_t pid, uint64_t within_ns, int *ret_status, struct rusage *ret_usage)
-{
-	const struct timespec pause = {0, 5000000};
-	uint64_t start = fah_clock_ns(CLOCK_MONOTONIC);
-
-	while (wait4(pid, ret_status, WNOHANG, ret_usage) != pid) {
-		if (fah_clock_ns(CLOCK_MONOTONIC) - start >= within_ns)
-			return false;
-		nanosleep(&pause, NULL);
-	}
-	return true;
-}
-
-/* How long to sleep: until the next look at waiting threads, or the end of the recording. */
-static uint64_t next_pause(struct fah_waits *waits, const struct fah_budget *budget,
-			   uint64_t left_ns)
-{
-	uint64_t ns = (uint64_t)((double)fah_waits_pause(waits) * budget->stretch);
-
-	return ns < left_ns ? ns : left_ns;
-}
-
-/* Sleeps until then, or until a signal other than that of a thread which waits for its event to
- * end: that is done meanwhile. True: si is that signal. */
-static bool next_signal(const sigset_t *signals, uint64_t then_ns, struct fah_clocks *clocks,
-			siginfo_t *si)
-{
-	for (;;) {
-		uint64_t now = fah_clock_ns(CLOCK_MONOTONIC);
-		uint64_t left = now < then_ns ? then_ns - now : 0;
-		const struct timespec pause = {(time_t)(left / 1000000000u),
-					       (long)(left % 1000000000u)};
-
-		if (sigtimedwait(signals, si, &pause) < 0)
-			return false;
-		if (si->si_signo != SIGURG)
-			return true;
-		if (clocks)
-			fah_clocks_tick(clocks, now);
-	}
-}
-
-/* d NULL: before anything was recorded. */
-static struct fah_budget_use use_so_far(const struct fah_drain *d)
-{
-	return (struct fah_budget_use){
-		.wall = fah_clock_ns(CLOCK_MONOTONIC),
-		.own = fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-		.handler = d ? fah_drain_handler_ns(d) : 0,
-		.program = d ? fah_drain_stats(d)->cpu_ns : 0,
-	};
-}
-
-/* The CPU of ours that the budget is not to count: what every block of memory takes, no rate of
- * samples makes less. */
-static uint64_t drain(const struct fah_run_options *opt, struct fah_drain *d)
-{
-	uint64_t before = fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-
-	fah_drain_cycle(d);
-	return opt->heap && fah_heap_is_every(opt->heap_interval)
-		       ? fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before
-		       : 0;
-}
-
-static enum fah_ending wait_and_drain(pid_t pid, const struct fah_run_options *opt, uint64_t start,
-				      struct fah_drain *d, struct fah_waits *waits,
-				      struct fah_clocks *clocks, struct fah_memory_series *memory,
-				      struct fah_budget *budget, const sigset_t *signals,
-				      int *ret_status, struct rusage *ret_usage)
-{
-	uint64_t now = fah_clock_ns(CLOCK_MONOTONIC), last = now;
-	uint64_t end = opt->duration > 0 ? start + (uint64_t)(opt->duration * 1e9) : UINT64_MAX;
-	struct fah_budget_use use;
-	uint64_t apart = 0;
-	siginfo_t si;
-
-	for (; now < end; now = fah_clock_ns(CLOCK_MONOTONIC)) {
-		uint64_t next = now + next_pause(waits, budget, end - now);
-
-		if (next_signal(signals, next, clocks, &si))
-			forward(pid, &si);
-		if (wait4(pid, ret_status, WNOHANG, ret_usage) == pid)
-			return FAH_ENDED_PROGRAM;
-		if (opt->stop && *opt->stop)
-			return has_ended(pid, GRACE_NS, ret_status, ret_usage) ? FAH_ENDED_PROGRAM
-									       : FAH_ENDED_STOPPED;
-		fah_drain_notice(d);
-		fah_waits_tick(waits);
-		if (clocks)
-			fah_clocks_tick(clocks, fah_clock_ns(CLOCK_MONOTONIC));
-		if (memory)
-			fah_memory_series_tick(memory, fah_clock_ns(CLOCK_MONOTONIC));
-		if (fah_clock_ns(CLOCK_MONOTONIC) - last >= CYCLE_MS * 1000000ull) {
-			fah_waits_flush(waits);
-			apart += drain(opt, d);
-			last = fah_clock_ns(CLOCK_MONOTONIC);
-			use = use_so_far(d);
-			use.own -= apart;
-			if (fah_budget_look(budget, &use))
-				fah_drain_allow(d, fah_budget_ppm(budget));
-			tell(opt, d, pid, last - start);
-		}
-	}
-	return FAH_ENDED_DURATION;
 }
 
 FAH_DEFINE_FREEP(struct fah_writer *, fah_writer_free)
@@ -285,7 +133,8 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 	_cleanup_(fah_memory_series_freep) struct fah_memory_series *memory = NULL;
 	uint64_t start_real = fah_clock_ns(CLOCK_REALTIME);
 	struct fah_memory_looks looks;
-	struct rusage usage;
+	struct fah_loop_end end;
+	struct fah_loop loop;
 	int err = fah_writer_new(r->capture, &w);
 
 	if (err < 0)
@@ -311,15 +160,25 @@ static int record(struct fah_session *s, const struct fah_run_options *opt,
 		discard(r->capture);
 		return err;
 	}
-	r->ending = wait_and_drain(r->pid, opt, start, d, waits, clocks, memory, budget, signals,
-				   &r->wait_status, &usage);
-	r->end.wall_ns = fah_clock_ns(CLOCK_MONOTONIC) - start;
+	loop = (struct fah_loop){.pid = r->pid,
+				 .start_ns = start,
+				 .opt = opt,
+				 .signals = signals,
+				 .budget = budget,
+				 .d = d,
+				 .waits = waits,
+				 .clocks = clocks,
+				 .memory = memory};
+	end = fah_loop_run(&loop);
+	r->ending = end.ending;
+	r->wait_status = end.wait_status;
+	r->end.wall_ns = end.time_ns - start;
 	if (memory) {
-		fah_memory_series_finish(memory, start + r->end.wall_ns);
+		fah_memory_series_finish(memory, end.time_ns);
 		looks = fah_memory_series_looks(memory);
 		fah_about_looks(w, &looks);
 	}
-	take_usage(r, d, &usage);
+	take_usage(r, d, &end.usage);
 	if (clocks)
 		fah_about_clocks(w, fah_clocks_stats(clocks));
 	finish(s, opt, r, d, waits, logs, w);
@@ -336,18 +195,6 @@ static int name_capture(const struct fah_run_options *opt, pid_t pid, struct fah
 	return n < (int)sizeof(r->capture) ? 0 : FAH_ERR_SYS;
 }
 
-static void set_signals(sigset_t *signals)
-{
-	sigemptyset(signals);
-	sigaddset(signals, SIGCHLD);
-	sigaddset(signals, SIGINT);
-	sigaddset(signals, SIGQUIT);
-	sigaddset(signals, SIGTERM);
-	sigaddset(signals, SIGHUP);
-	sigaddset(signals, SIGURG);
-}
-
-/* The part between the session's making and its removal. */
 /* The program is our child; what it starts is not. */
 static void tell_exact(const struct fah_session *s, const struct fah_run_options *opt)
 {
@@ -367,13 +214,14 @@ static void tell_heap(const struct fah_session *s, const struct fah_run_options 
 	fah_session_tell(s, FAH_SESSION_HEAP, text);
 }
 
+/* The part between the session's making and its removal. */
 static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 		  struct fah_run_result *r)
 {
 	struct fah_run_options with_clock = *asked, *opt = &with_clock;
 	struct fah_clocks_leave perf;
 	uint64_t start = fah_clock_ns(CLOCK_MONOTONIC);
-	struct fah_budget_use use = use_so_far(NULL);
+	struct fah_budget_use use = fah_loop_use(NULL);
 	struct fah_budget budget;
 	struct fah_inherited old;
 	struct fah_held program;
@@ -385,7 +233,7 @@ static int run_in(struct fah_session *s, const struct fah_run_options *asked,
 	else
 		fah_budget_init(&budget, opt->budget, &use);
 	with_clock.clock = choose_clock(asked, &perf);
-	set_signals(&signals);
+	fah_program_signals(&signals);
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old.child);
 	sigprocmask(SIG_BLOCK, &signals, &old.mask);
 	if (opt->lines)
@@ -446,7 +294,7 @@ void fah_run_wait(struct fah_run_result *result, bool end_it)
 
 	if (result->ending == FAH_ENDED_PROGRAM)
 		return;
-	set_signals(&signals);
+	fah_program_signals(&signals);
 	sigdelset(&signals, SIGINT);
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old_child);
 	sigprocmask(SIG_BLOCK, &signals, &old);
@@ -458,7 +306,7 @@ void fah_run_wait(struct fah_run_result *result, bool end_it)
 			killed = true;
 		}
 		if (sigtimedwait(&signals, &si, &pause) > 0)
-			forward(result->pid, &si);
+			fah_program_forward(result->pid, &si);
 	}
 	result->ending = FAH_ENDED_PROGRAM;
 	sigaction(SIGCHLD, &old_child, NULL);

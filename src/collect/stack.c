@@ -64,11 +64,11 @@ static uint32_t native_function(struct fah_writer *w, const struct fah_name_fram
 }
 
 /* One address may be several frames: what the compiler has inlined. */
-static uint32_t native_nodes(struct fah_writer *w, uint32_t parent,
+static uint32_t native_nodes(struct fah_modules *modules, struct fah_writer *w, uint32_t parent,
 			     const struct fah_native_place *place)
 {
 	uint32_t n = 0;
-	struct fah_name_frame *frames = fah_names_find(place->names, place->offset, &n);
+	struct fah_name_frame *frames = fah_modules_frames(modules, place, &n);
 
 	for (uint32_t i = 0; frames && i < n; i++) {
 		struct fah_name_frame *f = &frames[i];
@@ -98,6 +98,7 @@ static uint32_t collector_node(struct fah_writer *w, uint32_t caller)
 struct merge {
 	struct fah_stack_ctx *ctx;
 	struct fah_writer *w;
+	struct fah_modules *modules;
 	struct fah_runtime_code *runtime;
 	struct fah_native_place places[FAH_NATIVE_MAX]; /* of ctx->pcs */
 	uint32_t evals, last_eval;			/* among pcs: how many, and the innermost */
@@ -116,11 +117,11 @@ static void ask_runtime(const struct merge *m, uint64_t pc, struct fah_native_pl
 	place->path = FAH_PATH_MADE;
 }
 
-static void look(struct merge *m, struct fah_modules *modules, uint32_t map)
+static void look(struct merge *m, uint32_t map)
 {
 	m->evals = m->entries = 0;
 	for (uint32_t i = 0; i < m->ctx->n_pcs; i++) {
-		fah_modules_place(modules, map, m->ctx->pcs[i] >> 1, &m->places[i]);
+		fah_modules_place(m->modules, map, m->ctx->pcs[i] >> 1, &m->places[i]);
 		m->places[i].eval |= m->ctx->pcs[i] & 1;
 		if (m->places[i].kind == FAH_MODULE_UNKNOWN && !m->places[i].named)
 			ask_runtime(m, m->ctx->pcs[i] >> 1, &m->places[i]);
@@ -159,7 +160,7 @@ static uint32_t add_group(struct merge *m, uint32_t from, uint32_t *node)
 static uint32_t add_natives(struct merge *m, uint32_t from, uint32_t to, uint32_t node)
 {
 	for (uint32_t i = from; i < to; i++)
-		node = native_nodes(m->w, node, &m->places[i]);
+		node = native_nodes(m->modules, m->w, node, &m->places[i]);
 	return node;
 }
 
@@ -180,7 +181,7 @@ static uint32_t join(struct merge *m, struct fah_stack_stats *stats)
 			if (m->places[i].eval && frame < ctx->n_frames)
 				frame += add_group(m, frame, &node);
 			else
-				node = native_nodes(m->w, node, &m->places[i]);
+				node = native_nodes(m->modules, m->w, node, &m->places[i]);
 		}
 		return node;
 	}
@@ -200,8 +201,11 @@ bool fah_stack_take(struct fah_stack_ctx *ctx, struct fah_codes *codes, struct f
 		    struct fah_runtime_code *runtime, struct fah_writer *w, struct fah_cursor *cur,
 		    uint32_t *flags, struct fah_stack_stats *stats, uint32_t *ret_node)
 {
-	struct merge m = {
-		.ctx = ctx, .w = w, .runtime = runtime, .in_gc = *flags & FAH_SAMPLE_IN_GC};
+	struct merge m = {.ctx = ctx,
+			  .w = w,
+			  .modules = modules,
+			  .runtime = runtime,
+			  .in_gc = *flags & FAH_SAMPLE_IN_GC};
 	uint32_t map;
 
 	*ret_node = 0;
@@ -221,7 +225,7 @@ bool fah_stack_take(struct fah_stack_ctx *ctx, struct fah_codes *codes, struct f
 			i += add_group(&m, i, ret_node);
 		return true;
 	}
-	look(&m, modules, map);
+	look(&m, map);
 	if ((*flags & FAH_IN_MASK) == FAH_IN_PYTHON && foreign(&m))
 		*flags |= FAH_IN_NATIVE;
 	*ret_node = join(&m, stats);

@@ -600,7 +600,8 @@ void fah_waits_tick(struct fah_waits *ws)
 {
 	uint64_t now = fah_clock_ns(CLOCK_MONOTONIC), before;
 
-	ws->stats.ticks++;
+	if (ws->stats.ticks++ && now - ws->tick_ns > ws->stats.longest_ns)
+		ws->stats.longest_ns = now - ws->tick_ns;
 	ws->calm++;
 	ws->credit_ns += (int64_t)((now - ws->tick_ns) * BUDGET_PER_MILLE / 1000);
 	if (ws->credit_ns > CREDIT_MAX_NS)

@@ -16,13 +16,13 @@
 struct fah_waits; /* opaque */
 
 struct fah_waits_stats {
-	uint64_t ticks;
-	uint64_t readings; /* threads found blocked at a new place */
-	uint64_t rejected; /* of them, those that ran before all was read */
-	uint64_t no_stack; /* accepted without a stack: no Python, or not proved */
-	uint64_t refused;  /* accepted without a reason: the kernel does not tell us */
-	uint64_t put_off;  /* looks left out to keep the cost down */
-	uint64_t cpu_ns;   /* our CPU for all of it */
+	uint64_t ticks, longest_ns; /* and the longest time between two of them */
+	uint64_t readings;	    /* threads found blocked at a new place */
+	uint64_t rejected;	    /* of them, those that ran before all was read */
+	uint64_t no_stack;	    /* accepted without a stack: no Python, or not proved */
+	uint64_t refused;	    /* accepted without a reason: the kernel does not tell us */
+	uint64_t put_off;	    /* looks left out to keep the cost down */
+	uint64_t cpu_ns;	    /* our CPU for all of it */
 };
 
 /* d and w are borrowed; all of them belong to one thread. */

@@ -373,6 +373,17 @@ static bool complete(struct fah_names *names, struct fah_answer *answer)
 	return true;
 }
 
+struct fah_name_frame *fah_names_found(struct fah_names *names, uint64_t offset, uint32_t *ret_n)
+{
+	const struct fah_answer *answer =
+		fah_answers_get(&names->answers, (struct fah_key){offset, 0});
+
+	if (!answer || !answer->n)
+		return NULL;
+	*ret_n = answer->n;
+	return answer->frames;
+}
+
 struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, uint32_t *ret_n)
 {
 	const struct fah_key key = {offset, 0};

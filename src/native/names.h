@@ -42,6 +42,8 @@ bool fah_names_has(struct fah_names *names, const char *symbol);
  * be set.
  */
 struct fah_name_frame *fah_names_find(struct fah_names *names, uint64_t offset, uint32_t *ret_n);
+/* The same, if it was asked for before and takes no time; NULL: not so. */
+struct fah_name_frame *fah_names_found(struct fah_names *names, uint64_t offset, uint32_t *ret_n);
 
 /*
  * What was found is kept in that folder (made where it is missing; copied), a file a module under

@@ -80,13 +80,17 @@ static void say_joined(struct fah_strbuf *out, const struct fah_profile *p)
 /* Blocked threads are read from outside; a reading counts where the thread stayed blocked. */
 static void say_readings(struct fah_strbuf *out, const struct fah_profile *p)
 {
-	uint64_t readings, rejected = 0;
+	uint64_t readings, rejected = 0, longest;
 
 	if (!take_counts(fah_profile_meta(p, "waits_readings"), &readings, 1))
 		return;
 	take_counts(fah_profile_meta(p, "waits_rejected"), &rejected, 1);
-	fah_strbuf_addf(out, LABEL "%s readings of blocked threads, %s rejected\n", "Outside",
+	fah_strbuf_addf(out, LABEL "%s readings of blocked threads, %s rejected", "Outside",
 			fah_num_count(readings).s, fah_num_count(rejected).s);
+	if (take_counts(fah_profile_meta(p, "waits_longest_ns"), &longest, 1))
+		fah_strbuf_addf(out, "; looks at most %" PRIu64 " ms apart",
+				(longest + 999999) / 1000000);
+	fah_strbuf_addf(out, "\n");
 }
 
 /* "12.3 us" */

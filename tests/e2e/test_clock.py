@@ -141,7 +141,7 @@ def test_children(perf, python, tmp_path):
         "def burn(n):\n    return sum(i & 3 for i in range(n))\n"
         "burn(1000000)\n"
         "pid = os.fork()\n"
-        "burn(1000000)\n"
+        "burn(3000000)\n"
         "if not pid:\n"
         # what was sent after the exec would end this one: sleep has no handler of ours
         "    signal.signal(signal.SIGURG, signal.SIG_DFL)\n"

@@ -83,7 +83,7 @@ print("touches", now())
 for at in range(0, len(block), 4096):
     block[at] = 1
 print("touched", now())
-time.sleep(0.5)
+time.sleep(1.2)  # where a look takes long, the next is 2,000 times as far
 print("ends", now())
 """
 
