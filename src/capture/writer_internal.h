@@ -1,14 +1,20 @@
 /*
- * writer_internal.h - a writer's insides, for writer.c and copy.c.
+ * writer_internal.h - a writer's insides, for writer*.c and copy.c.
  */
 #ifndef FAH_CAPTURE_WRITER_INTERNAL_H
 #define FAH_CAPTURE_WRITER_INTERNAL_H
 
 #include "base/map.h"
+#include "base/strbuf.h"
 #include "capture/sink.h"
+#include "core/varint.h"
+
+#define FAH_BLOCK_BYTES 4096u
+#define FAH_ITEM_MAX (5 * FAH_VARINT_MAX)
+#define FAH_BLOCK_HEAD_MAX (4 * FAH_VARINT_MAX)
 
 struct block {
-	uint8_t *buf; /* BLOCK_BYTES, made at the first item */
+	uint8_t *buf; /* FAH_BLOCK_BYTES, made at the first item */
 	size_t len;
 	uint32_t count;
 };
@@ -53,6 +59,25 @@ static inline struct fah_key fah_thread_key(uint32_t process, uint32_t tid, uint
 {
 	return (struct fah_key){(uint64_t)process << 32 | tid, start_ns};
 }
+
+/* A payload with up to 1 MB of text in it; a failure of memory is the sink's to count. */
+void fah_payload_number(struct fah_strbuf *sb, uint64_t v);
+void fah_payload_list(struct fah_strbuf *sb, const uint64_t *numbers, size_t n);
+void fah_payload_text(struct fah_strbuf *sb, const char *s, size_t len);
+#define fah_payload_numbers(sb, ...) \
+	fah_payload_list((sb), (const uint64_t[]){__VA_ARGS__}, \
+			 sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+/* The record, and the payload is empty again. false: no memory. */
+bool fah_writer_send(struct fah_writer *w, enum fah_record_type type, struct fah_strbuf *payload);
+
+/* Room for one more item, NULL: no memory. The caller sends the block when it is full. */
+uint8_t *fah_block_room(struct block *b);
+void fah_block_send(struct fah_writer *w, struct block *b, enum fah_record_type type,
+		    const uint8_t *head, size_t head_len);
+/* Definitions stand before their use: before a record that names nodes. */
+void fah_writer_send_nodes(struct fah_writer *w);
+/* The blocks of all threads that have some, and the nodes. */
+void fah_writer_send_all(struct fah_writer *w);
 
 /* A place for the next thread's samples; false: no memory. */
 bool fah_writer_thread_room(struct fah_writer *w);

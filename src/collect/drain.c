@@ -5,16 +5,13 @@
  * whole before the sample was, so a cycle first notes how far each chunk reaches, then takes all
  * definitions (which may reach further), and only then the samples up to the noted marks.
  */
-#include "collect/drain.h"
+#include "collect/drain_internal.h"
 
-#include "capture/format.h"
 #include "capture/reader.h"
 #include "collect/health.h"
 #include "collect/logs.h"
-#include "collect/process.h"
-#include "collect/records.h"
+#include "collect/runtime_code.h"
 #include "core/err.h"
-#include "core/varint.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,25 +22,6 @@
 #include <unistd.h>
 
 #define LOOKS 3 /* after something new has come to the folder */
-
-struct fah_drain {
-	char *dir;
-	struct fah_writer *w; /* borrowed */
-	uint64_t start_mono_ns;
-	struct fah_collected *processes;
-	struct fah_modules *modules; /* NULL: the processes are not ours to look at any more */
-	struct fah_turns *turns;     /* borrowed; NULL: nobody else is at work */
-	int news;		     /* inotify of the folder; -1: none, look each time */
-	unsigned looks;		     /* that are due: a segment has its name before it is one */
-	struct known_thread {
-		uint32_t process, tid, id;
-		uint64_t start_ns;
-	} * known; /* of an earlier collector */
-	size_t n_known;
-	struct fah_logs *logs;	    /* borrowed; NULL: records for it are left */
-	struct fah_drain_ends ends; /* without functions: nobody asked */
-	struct fah_drain_stats stats;
-};
 
 int fah_drain_new(const char *session_dir, struct fah_writer *w, uint64_t start_mono_ns,
 		  struct fah_drain **ret)
@@ -140,11 +118,6 @@ void fah_drain_share(struct fah_drain *d, struct fah_turns *turns)
 		fah_modules_share(d->modules, turns);
 }
 
-static uint64_t since_start(const struct fah_drain *d, uint64_t mono_ns)
-{
-	return mono_ns > d->start_mono_ns ? mono_ns - d->start_mono_ns : 0;
-}
-
 static void define_process(struct fah_drain *d, struct fah_collected *p)
 {
 	const struct fah_segment_head *head = fah_segment_map_head(&p->segments[0]);
@@ -154,7 +127,7 @@ static void define_process(struct fah_drain *d, struct fah_collected *p)
 		.forked = head->forked,
 		.python_version = head->python_version,
 		.clock = head->clock,
-		.start_ns = since_start(d, head->start_mono_ns),
+		.start_ns = fah_drain_since(d, head->start_mono_ns),
 		.period_ns = head->period_ns,
 		.cmdline = head->cmdline,
 		.cmdline_len =
@@ -277,175 +250,6 @@ void fah_drain_look(struct fah_drain *d)
 	}
 }
 
-/* The record at *at below limit: its type, or -1 where none is whole. */
-static int next_record(const struct fah_chunk *c, uint32_t *at, uint32_t limit,
-		       const uint8_t **ret_payload, uint32_t *ret_len)
-{
-	uint32_t word;
-
-	if (limit - *at < 4)
-		return -1;
-	memcpy(&word, c->data + *at, 4);
-	if (word >> 8 > limit - *at - 4)
-		return -1;
-	*ret_payload = c->data + *at + 4;
-	*ret_len = word >> 8;
-	*at += 4 + (word >> 8);
-	return (int)(word & 0xff);
-}
-
-static uint32_t used(const struct fah_chunk *c)
-{
-	uint32_t n = atomic_load_explicit(&c->used, memory_order_acquire);
-
-	return n <= sizeof(c->data) ? n : 0; /* not credible: as if empty */
-}
-
-static void take_definitions(struct fah_collected *p, struct fah_chunk_ctx *ctx,
-			     const struct fah_chunk *c)
-{
-	uint32_t limit = used(c), len;
-	const uint8_t *payload;
-	int type;
-
-	while ((type = next_record(c, &ctx->defined, limit, &payload, &len)) >= 0)
-		if (type == FAH_SEG_CODE || type == FAH_SEG_CODE_LINES)
-			fah_codes_record(&p->codes, (uint32_t)type, payload, len);
-}
-
-static void take_thread(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-			struct fah_cursor *cur)
-{
-	uint32_t tid = (uint32_t)fah_get_varint(cur);
-	uint64_t start = fah_get_varint(cur), n = fah_get_varint(cur);
-	const uint8_t *name = fah_get_bytes(cur, n);
-
-	ctx->time_ns = 0;
-	ctx->tid = tid;
-	ctx->start_ns = start;
-	ctx->stack.n_frames = ctx->stack.n_pcs = 0;
-	ctx->n_nodes = 0;
-	const struct fah_thread_seen seen = {
-		.w = d->w,
-		.process = p->id,
-		.run_start_ns = d->start_mono_ns,
-		.tid = tid,
-		.start_ns = start,
-		.name = (const char *)name,
-		.name_len = (size_t)n,
-	};
-
-	/* tid 0: what callbacks write, which is no thread's */
-	ctx->thread = cur->bad || !tid ? 0 : fah_threads_of_agent(&p->threads, &seen);
-}
-
-static void take_thread_end(struct fah_drain *d, struct fah_collected *p,
-			    const struct fah_chunk_ctx *ctx, uint64_t cpu_ns)
-{
-	const struct fah_segment_head *head = fah_segment_map_head(&p->segments[0]);
-	const struct fah_thread_word word = {
-		.thread = ctx->thread,
-		.start_ns = ctx->start_ns,
-		.end_ns = ctx->time_ns,
-		.cpu_ns = cpu_ns,
-		/* of the first thread: the interpreter's own start */
-		.before_ns = !head->forked && ctx->tid == head->first_tid ? head->first_cpu_ns : 0,
-	};
-
-	if (d->ends.thread)
-		d->ends.thread(d->ends.arg, p, &word);
-	fah_writer_thread_life(d->w, word.thread, since_start(d, word.end_ns), word.cpu_ns,
-			       since_start(d, word.start_ns), word.before_ns);
-}
-
-static void take_record(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-			int type, const uint8_t *payload, uint32_t len, bool write)
-{
-	const struct fah_taking taking = {d->w, d->modules, &d->stats.stacks, d->start_mono_ns, p,
-					  ctx,	write};
-	struct fah_cursor cur = {payload, payload + len, false};
-	uint64_t time, cpu, system = 0;
-	uint32_t flags, node;
-	bool known;
-
-	if (type == FAH_SEG_THREAD) {
-		take_thread(d, p, ctx, &cur);
-		return;
-	}
-	if (fah_records_take(&taking, type, &cur))
-		return;
-	if (type == FAH_SEG_LOG) {
-		ctx->time_ns += fah_get_varint(&cur);
-		if (write && d->logs)
-			fah_logs_take(d->logs, p->pid, ctx->time_ns, &cur);
-		return;
-	}
-	if (type != FAH_SEG_SAMPLE && type != FAH_SEG_DROP && type != FAH_SEG_THREAD_END)
-		return;
-	ctx->time_ns += fah_get_varint(&cur);
-	cpu = fah_get_varint(&cur);
-	time = since_start(d, ctx->time_ns);
-	if (cur.bad || !ctx->thread)
-		return;
-	d->stats.cpu_ns += cpu;
-	switch (type) {
-	case FAH_SEG_SAMPLE:
-		flags = (uint32_t)fah_get_varint(&cur);
-		if (flags & FAH_SAMPLE_SYSTEM_PART)
-			system = fah_get_varint(&cur);
-		known = fah_stack_take(&ctx->stack, &p->codes, d->modules, fah_collected_runtime(p),
-				       d->w, &cur, &flags, &d->stats.stacks, &node);
-		if (!write)
-			return;
-		if (known) {
-			fah_writer_sample_part(d->w, ctx->thread, time, cpu, system, flags, node);
-			d->stats.samples++;
-		} else {
-			fah_writer_drops(d->w, ctx->thread, time, FAH_DROP_CODE, 1, cpu);
-			d->stats.unresolved++;
-		}
-		return;
-	case FAH_SEG_DROP:
-		if (!write)
-			return;
-		fah_writer_drops(d->w, ctx->thread, time, (uint32_t)fah_get_varint(&cur), 1, cpu);
-		d->stats.drops++;
-		return;
-	default:
-		if (write)
-			take_thread_end(d, p, ctx, fah_get_varint(&cur));
-	}
-}
-
-static void take_samples(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
-			 const struct fah_chunk *c)
-{
-	const uint8_t *payload;
-	uint32_t len;
-	int type;
-
-	while ((type = next_record(c, &ctx->taken, ctx->limit, &payload, &len)) >= 0)
-		take_record(d, p, ctx, type, payload, len, ctx->taken > ctx->skip);
-}
-
-/* What is in the file now may go: tell the agent, and free chunks that nobody writes any more. */
-static void give_back(struct fah_chunk_ctx *ctx, struct fah_chunk *c)
-{
-	uint32_t idle = FAH_CHUNK_IDLE;
-
-	atomic_store(&c->drained, ctx->taken);
-	if (ctx->taken && ctx->taken == used(c))
-		atomic_compare_exchange_strong(&c->state, &idle, FAH_CHUNK_FULL);
-	if (atomic_load_explicit(&c->state, memory_order_acquire) != FAH_CHUNK_FULL ||
-	    ctx->taken != used(c))
-		return;
-	free(ctx->nodes);
-	memset(ctx, 0, sizeof(*ctx));
-	atomic_store(&c->used, 0); /* first: a kill in between must not have it taken twice */
-	atomic_store(&c->drained, 0);
-	atomic_store_explicit(&c->state, FAH_CHUNK_FREE, memory_order_release);
-}
-
 typedef void (*chunk_fn)(struct fah_drain *, struct fah_collected *, struct fah_chunk_ctx *,
 			 struct fah_chunk *);
 
@@ -461,19 +265,19 @@ static void each_chunk(struct fah_drain *d, chunk_fn fn)
 static void mark_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 		     struct fah_chunk *c)
 {
-	ctx->limit = used(c);
+	ctx->limit = fah_chunk_used(c);
 }
 
 static void define_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 		       struct fah_chunk *c)
 {
-	take_definitions(p, ctx, c);
+	fah_chunk_define(p, ctx, c);
 }
 
 static void give_one(struct fah_drain *d, struct fah_collected *p, struct fah_chunk_ctx *ctx,
 		     struct fah_chunk *c)
 {
-	give_back(ctx, c);
+	fah_chunk_give_back(ctx, c);
 }
 
 struct ordered {
@@ -505,8 +309,8 @@ static void sample_in_order(struct fah_drain *d, struct fah_collected *p)
 					s, i};
 	qsort(list, n, sizeof(list[0]), by_order);
 	for (size_t k = 0; k < n; k++) {
-		take_samples(d, p, &p->segments[list[k].segment].ctx[list[k].chunk],
-			     fah_segment_map_chunk(&p->segments[list[k].segment], list[k].chunk));
+		fah_chunk_take(d, p, &p->segments[list[k].segment].ctx[list[k].chunk],
+			       fah_segment_map_chunk(&p->segments[list[k].segment], list[k].chunk));
 		fah_turn_pass(d->turns);
 	}
 }
@@ -517,7 +321,7 @@ static void end_process(struct fah_drain *d, struct fah_collected *p)
 	struct fah_process_end end = {
 		.process = p->id,
 		.status = atomic_load(&head->status),
-		.time_ns = head->end_mono_ns ? since_start(d, head->end_mono_ns) : 0,
+		.time_ns = head->end_mono_ns ? fah_drain_since(d, head->end_mono_ns) : 0,
 		.user_ns = head->user_ns,
 		.system_ns = head->system_ns,
 		.max_rss_bytes = head->max_rss_kb * 1024,

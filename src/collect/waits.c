@@ -7,27 +7,20 @@
  */
 #include "collect/waits.h"
 
-#include "collect/account.h"
-#include "collect/outside.h"
-#include "collect/process.h"
+#include "collect/watching.h"
 #include "core/err.h"
 #include "core/segment.h"
 #include "core/time.h"
 #include "target/call.h"
-#include "target/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #define TICK_NS 20000000u
 #define CALM_TICKS 8u  /* in which nobody began or ended a wait: then looks are rarer ... */
 #define CALM_LONGER 2u /* ... by so much, until somebody does */
 #define CALM_NS 1000000u
 #define CALM_BLOCKED_NS (LATER_DIVISOR * CALM_LONGER * (uint64_t)TICK_NS)
-#define MAX_TASKS 8192u	       /* threads of one process that are watched */
 #define BUDGET_PER_MILLE 5u    /* of a core, for readings */
 #define POINT_NS 50000000u     /* beyond the budget, accounts are read no more often */
 #define CREDIT_MAX_NS 20000000 /* saved up: a start of many threads at once */
@@ -35,37 +28,6 @@
 #define LATER_MAX_NS 500000000u
 #define TRIES 3u /* to find the stack of a thread that stays blocked */
 #define AGAIN_NS 120000000u
-#define ROUND_NS 10000000u /* the kernel's rounding of start times */
-#define YOUNG_NS 12000000u /* of which ROUND_NS are the kernel's */
-#define OLDER_NS 20000000u /* a thread that began so long before its process's record */
-
-struct watched {
-	struct fah_task *task; /* the process's */
-	struct fah_account account;
-	struct fah_outside_thread python;
-	uint64_t look_ns;  /* not before this */
-	uint64_t again_ns; /* blocked without a stack: try again then */
-	uint32_t tries;	   /* left */
-	bool gone, listed;
-	bool told;   /* the thread has told of its end itself: nothing is left to find out */
-	bool unread; /* it has moved */
-};
-
-struct watching {
-	struct watching *next;
-	struct fah_collected *p; /* borrowed from the drain */
-	uint32_t pid;
-	bool over; /* its end is written */
-	int tasks_fd;
-	uint32_t n_tasks, n_young; /* those known; of the list, too young to be */
-	uint64_t cpu_ns, listed_ns;
-	struct fah_mem mem;
-	struct fah_outside *outside; /* NULL: no stacks from this one */
-	struct watched *threads;
-	size_t n;
-	struct fah_account *ended; /* gone, and their own word of it is not here yet */
-	size_t n_ended, cap_ended;
-};
 
 struct fah_waits {
 	struct fah_drain *d;
@@ -74,7 +36,7 @@ struct fah_waits {
 	int64_t credit_ns; /* CPU that we may take */
 	uint32_t calm;	   /* ticks so far in which nothing changed */
 	uint64_t random;
-	struct watching *list;
+	struct fah_watching *list;
 	struct fah_waits_stats stats;
 };
 
@@ -118,153 +80,9 @@ uint64_t fah_waits_pause(struct fah_waits *ws)
 	return ws->calm < CALM_TICKS ? ns : ns * CALM_LONGER;
 }
 
-/* When the thread began, for the capture, and the kernel's account at that time. */
-static void find_start(struct watching *g, struct watched *t, uint64_t kernel_start, uint64_t now,
-		       const struct fah_sched *s, uint64_t *ret_start, struct fah_sched *ret_base)
-{
-	const struct fah_segment_head *head = fah_segment_map_head(&g->p->segments[0]);
-	/* between what the kernel says and 10 ms later; not before a list that it was not in. One
-	 * that was too young for that list began before it */
-	bool newer = g->listed_ns > kernel_start && g->listed_ns < kernel_start + ROUND_NS;
-	uint64_t start = newer ? g->listed_ns : kernel_start;
-	uint64_t used = s->cpu_ns + s->ready_ns;
-
-	*ret_base = (struct fah_sched){0};
-	if (!head->forked && t->task->tid == head->first_tid &&
-	    head->first_cpu_ns <= s->cpu_ns + TICK_NS) {
-		/* what came before was the interpreter's own start */
-		ret_base->cpu_ns = head->first_cpu_ns < s->cpu_ns ? head->first_cpu_ns : s->cpu_ns;
-		ret_base->ready_ns =
-			head->first_ready_ns < s->ready_ns ? head->first_ready_ns : s->ready_ns;
-		start = head->start_mono_ns;
-	} else if (!head->forked && kernel_start + OLDER_NS < head->start_mono_ns) {
-		*ret_base = *s;
-		start = now;
-	} else if (start + used > now) {
-		start = now - (used < now ? used : now); /* the kernel knows it to 10 ms only */
-	}
-	*ret_start = start < now ? start : now;
-}
-
-/* The agent opens files in threads of its own; a thread that has not run yet may be one too. */
-static bool is_agents_own(const struct watching *g, uint32_t tid)
-{
-	struct fah_segment_head *head = fah_segment_map_head(&g->p->segments[0]);
-
-	for (uint32_t i = 0; i < FAH_OWN_THREADS; i++)
-		if (atomic_load(&head->own_tids[i]) == tid)
-			return true;
-	return false;
-}
-
-static void give_task(struct watching *g, struct watched *t)
-{
-	fah_task_give(&g->p->task_files, t->task);
-	t->task = NULL;
-}
-
-static bool begin_thread(struct fah_waits *ws, struct watching *g, struct watched *t, uint32_t tid)
-{
-	struct fah_sched s, base;
-	struct fah_task_info info;
-	struct fah_thread_seen seen = {
-		.w = ws->w, .process = g->p->id, .run_start_ns = ws->run_start_ns, .tid = tid};
-	uint64_t now;
-	bool own, gone;
-
-	memset(t, 0, sizeof(*t));
-	t->task = fah_task_take(&g->p->task_files, g->pid, tid);
-	if (!t->task)
-		return false;
-	now = fah_clock_ns(CLOCK_MONOTONIC);
-	/* in this order: one that ran before we ask and lives after it is still named there */
-	gone = fah_task_sched(t->task, &s) < 0;
-	own = is_agents_own(g, tid);
-	gone |= fah_task_info(g->pid, tid, &info) < 0;
-	if (gone || info.state == 'Z' || info.state == 'X') {
-		give_task(g, t);
-		return false;
-	}
-	if (tid != g->pid && (now < info.start_mono_ns + YOUNG_NS || !s.slices || own)) {
-		g->n_young++;
-		give_task(g, t);
-		return false;
-	}
-	find_start(g, t, info.start_mono_ns, now, &s, &seen.start_ns, &base);
-	seen.name = info.name;
-	seen.name_len = strlen(info.name);
-	t->account.w = ws->w;
-	t->account.run_start_ns = ws->run_start_ns;
-	t->account.thread = fah_threads_of_kernel(&g->p->threads, &seen, info.start_mono_ns);
-	fah_account_begin(&t->account, seen.start_ns, &base);
-	return true;
-}
-
-/* Its own word is to come with the next cycle, or with its process's end. */
-static void keep_account(struct watching *g, const struct fah_account *a)
-{
-	struct fah_account *grown;
-
-	if (g->n_ended == g->cap_ended) {
-		size_t cap = g->cap_ended ? 2 * g->cap_ended : 16;
-
-		grown = realloc(g->ended, cap * sizeof(*grown));
-		if (!grown)
-			return;
-		g->ended = grown;
-		g->cap_ended = cap;
-	}
-	g->ended[g->n_ended++] = *a;
-}
-
-static void end_thread(struct watching *g, struct watched *t, uint64_t now)
-{
-	if (!t->told)
-		keep_account(g, &t->account);
-	fah_threads_ended(&g->p->threads, t->account.thread, now);
-	give_task(g, t);
-	t->gone = true;
-}
-
-static void list_threads(struct fah_waits *ws, struct watching *g, uint64_t now)
-{
-	static uint32_t tids[MAX_TASKS];
-	size_t n = fah_tasks_list(g->tasks_fd, tids, MAX_TASKS), kept = 0, at = 0;
-	struct watched *grown;
-
-	ws->calm = 0;
-	g->n_young = 0;
-	for (size_t i = 0; i < g->n; i++)
-		g->threads[i].listed = false;
-	grown = realloc(g->threads, (g->n + n + 1) * sizeof(*grown));
-	if (!grown)
-		return;
-	g->threads = grown;
-	for (size_t i = 0, known = g->n; i < n; i++) {
-		size_t tries = 0;
-
-		/* both are in the kernel's order, mostly */
-		for (; tries < known; tries++, at = (at + 1) % known)
-			if (!g->threads[at].gone && g->threads[at].task->tid == tids[i])
-				break;
-		if (tries < known)
-			g->threads[at].listed = true;
-		else if (begin_thread(ws, g, &g->threads[g->n], tids[i]))
-			g->threads[g->n++].listed = true;
-	}
-	for (size_t i = 0; i < g->n; i++) {
-		if (!g->threads[i].gone && !g->threads[i].listed)
-			end_thread(g, &g->threads[i], now);
-		if (!g->threads[i].gone)
-			g->threads[kept++] = g->threads[i];
-	}
-	g->n = kept;
-	g->n_tasks = (uint32_t)n - g->n_young; /* another number than this: look again */
-	g->listed_ns = now;
-}
-
 /* A futex: the GIL, another lock, or not known where the interpreter cannot be read. */
-static enum fah_wait futex_reason(const struct watching *g, const struct watched *t, uint64_t addr)
+static enum fah_wait futex_reason(const struct fah_watching *g, const struct fah_watched *t,
+				  uint64_t addr)
 {
 	int gil = g->outside ? fah_outside_is_gil(g->outside, &t->python, addr) : FAH_ERR_FAULT;
 
@@ -274,7 +92,7 @@ static enum fah_wait futex_reason(const struct watching *g, const struct watched
 enum look { LOOK_RUNS, LOOK_BLOCKED, LOOK_ENDED };
 
 /* Without its system call: by the letter that everybody may read. */
-static enum look look_at_state(const struct watched *t, uint32_t *reason)
+static enum look look_at_state(const struct fah_watched *t, uint32_t *reason)
 {
 	struct fah_task_info info;
 
@@ -286,8 +104,8 @@ static enum look look_at_state(const struct watched *t, uint32_t *reason)
 	return info.state == 'R' ? LOOK_RUNS : LOOK_BLOCKED;
 }
 
-static enum look look(struct fah_waits *ws, struct watching *g, struct watched *t, uint32_t *reason,
-		      bool *ret_stack)
+static enum look look(struct fah_waits *ws, struct fah_watching *g, struct fah_watched *t,
+		      uint32_t *reason, bool *ret_stack)
 {
 	struct fah_call call;
 	uint64_t futex;
@@ -311,7 +129,7 @@ static enum look look(struct fah_waits *ws, struct watching *g, struct watched *
 }
 
 /* The thread has moved: where is it now? */
-static void read_place(struct fah_waits *ws, struct watching *g, struct watched *t)
+static void read_place(struct fah_waits *ws, struct fah_watching *g, struct fah_watched *t)
 {
 	struct fah_place place = {FAH_WAIT_UNKNOWN, 0};
 	struct fah_sched after;
@@ -330,7 +148,7 @@ static void read_place(struct fah_waits *ws, struct watching *g, struct watched 
 			fah_outside_reject(g->outside);
 		fah_account_unknown(&t->account);
 		if (gone || found == LOOK_ENDED)
-			end_thread(g, t, ws->tick_ns);
+			fah_watching_end_thread(g, t, ws->tick_ns);
 		return;
 	}
 	/* it has blocked meanwhile, perhaps: what it used up to then is known only now */
@@ -345,14 +163,14 @@ static void read_place(struct fah_waits *ws, struct watching *g, struct watched 
 }
 
 /* The account at this moment; false: it is gone. */
-static bool take_point(struct fah_waits *ws, struct watching *g, struct watched *t)
+static bool take_point(struct fah_waits *ws, struct fah_watching *g, struct fah_watched *t)
 {
 	struct fah_account *a = &t->account;
 	uint64_t pause, now, used, last = a->last_ns;
 	struct fah_sched s, before = a->last;
 
 	if (fah_task_sched(t->task, &s) < 0) {
-		end_thread(g, t, ws->tick_ns);
+		fah_watching_end_thread(g, t, ws->tick_ns);
 		return false;
 	}
 	now = fah_clock_ns(CLOCK_MONOTONIC);
@@ -371,12 +189,12 @@ static bool take_point(struct fah_waits *ws, struct watching *g, struct watched 
 }
 
 /* Of the threads that moved, the one with most waiting that has no place; NULL: all are read. */
-static struct watched *most_due(struct watching *g)
+static struct fah_watched *most_due(struct fah_watching *g)
 {
-	struct watched *most = NULL;
+	struct fah_watched *most = NULL;
 
 	for (size_t i = 0; i < g->n; i++) {
-		struct watched *t = &g->threads[i];
+		struct fah_watched *t = &g->threads[i];
 
 		if (t->unread && !t->gone &&
 		    (!most || fah_account_due(&t->account) > fah_account_due(&most->account)))
@@ -385,10 +203,10 @@ static struct watched *most_due(struct watching *g)
 	return most;
 }
 
-static void read_within_budget(struct fah_waits *ws, struct watching *g)
+static void read_within_budget(struct fah_waits *ws, struct fah_watching *g)
 {
 	uint64_t cpu = fah_clock_ns(CLOCK_THREAD_CPUTIME_ID), after;
-	struct watched *t;
+	struct fah_watched *t;
 
 	while (ws->credit_ns > 0 && (t = most_due(g))) {
 		if (take_point(ws, g, t) && t->unread)
@@ -409,13 +227,13 @@ static void read_within_budget(struct fah_waits *ws, struct watching *g)
 }
 
 /* True: one of them ended. */
-static bool tick_threads(struct fah_waits *ws, struct watching *g)
+static bool tick_threads(struct fah_waits *ws, struct fah_watching *g)
 {
 	uint64_t now = ws->tick_ns;
 	bool any = false, ended = false;
 
 	for (size_t i = 0; i < g->n; i++) {
-		struct watched *t = &g->threads[i];
+		struct fah_watched *t = &g->threads[i];
 
 		/* where it could not be read, the account alone is worth a look now and then */
 		if (t->gone || t->told || now < t->look_ns ||
@@ -431,7 +249,7 @@ static bool tick_threads(struct fah_waits *ws, struct watching *g)
 	return ended;
 }
 
-static bool all_blocked(const struct watching *g)
+static bool all_blocked(const struct fah_watching *g)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (g->threads[i].told || !g->threads[i].account.blocked || g->threads[i].tries)
@@ -439,26 +257,9 @@ static bool all_blocked(const struct watching *g)
 	return g->n > 0;
 }
 
-static void end_all(struct watching *g, uint64_t now)
+static struct fah_watching *watching_of(struct fah_waits *ws, const struct fah_collected *p)
 {
-	for (size_t i = 0; i < g->n; i++)
-		if (!g->threads[i].gone)
-			end_thread(g, &g->threads[i], now);
-	g->n = 0;
-	g->over = true;
-}
-
-/* Those whose own word will not come. */
-static void write_ended(struct watching *g)
-{
-	for (size_t i = 0; i < g->n_ended; i++)
-		fah_account_flush(&g->ended[i], true);
-	g->n_ended = 0;
-}
-
-static struct watching *watching_of(struct fah_waits *ws, const struct fah_collected *p)
-{
-	struct watching *g = ws->list;
+	struct fah_watching *g = ws->list;
 
 	while (g && g->p != p)
 		g = g->next;
@@ -467,41 +268,26 @@ static struct watching *watching_of(struct fah_waits *ws, const struct fah_colle
 
 static void on_thread_end(void *arg, struct fah_collected *p, const struct fah_thread_word *word)
 {
-	struct watching *g = watching_of(arg, p);
+	struct fah_watching *g = watching_of(arg, p);
 
-	for (size_t i = 0; g && i < g->n; i++) {
-		struct watched *t = &g->threads[i];
-
-		if (t->gone || t->told || t->account.thread != word->thread)
-			continue;
-		fah_account_end(&t->account, word->start_ns, word->end_ns, word->cpu_ns);
-		t->told = true; /* the kernel may list it for a while yet */
-		t->unread = false;
-		return;
-	}
-	for (size_t i = 0; g && i < g->n_ended; i++) {
-		if (g->ended[i].thread != word->thread)
-			continue;
-		fah_account_end(&g->ended[i], word->start_ns, word->end_ns, word->cpu_ns);
-		g->ended[i] = g->ended[--g->n_ended];
-		return;
-	}
+	if (g)
+		fah_watching_told(g, word);
 }
 
 static void on_process_end(void *arg, struct fah_collected *p)
 {
 	struct fah_waits *ws = arg;
-	struct watching *g = watching_of(ws, p);
+	struct fah_watching *g = watching_of(ws, p);
 
 	if (!g)
 		return;
 	if (!g->over)
-		end_all(g, ws->tick_ns);
-	write_ended(g);
+		fah_watching_end_all(g, ws->tick_ns);
+	fah_watching_write_ended(g);
 }
 
 /* The end of a wait is known to a 64th of its length: rarer looks would be too rare for it. */
-static bool waits_of_late(const struct watching *g, uint64_t now)
+static bool waits_of_late(const struct fah_watching *g, uint64_t now)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (g->threads[i].account.blocked &&
@@ -510,15 +296,20 @@ static bool waits_of_late(const struct watching *g, uint64_t now)
 	return false;
 }
 
-static void tick_process(struct fah_waits *ws, struct watching *g)
+static void list_threads(struct fah_waits *ws, struct fah_watching *g, uint64_t now)
+{
+	ws->calm = 0;
+	fah_watching_list(g, now);
+}
+
+static void tick_process(struct fah_waits *ws, struct fah_watching *g)
 {
 	uint64_t cpu, now = ws->tick_ns;
-	uint32_t count;
 
 	if (g->over)
 		return;
 	if (!fah_process_cpu(g->pid, &cpu)) {
-		end_all(g, now);
+		fah_watching_end_all(g, now);
 		return;
 	}
 	if (waits_of_late(g, now))
@@ -530,8 +321,7 @@ static void tick_process(struct fah_waits *ws, struct watching *g)
 		return;
 	}
 	g->cpu_ns = cpu;
-	count = fah_tasks_count(g->tasks_fd);
-	if (count != g->n_tasks)
+	if (fah_tasks_count(g->tasks_fd) != g->n_tasks)
 		list_threads(ws, g, now);
 	if (tick_threads(ws, g))
 		list_threads(ws, g, now);
@@ -539,43 +329,30 @@ static void tick_process(struct fah_waits *ws, struct watching *g)
 
 static void watch(struct fah_waits *ws, struct fah_collected *p)
 {
-	const struct fah_segment_head *head = fah_segment_map_head(&p->segments[0]);
-	struct watching *g;
+	struct fah_watching *g;
 
 	p->watched = true;
 	ws->calm = 0;
 	/* in another namespace its threads have other numbers than those it knows */
 	if (fah_collected_outer_pid(p) != p->pid)
 		return;
-	g = calloc(1, sizeof(*g));
+	g = fah_watching_new(p, ws->w, ws->run_start_ns);
 	if (!g)
 		return;
-	g->p = p;
-	g->pid = p->pid;
-	g->mem = fah_target_mem(p->pid);
-	g->tasks_fd = fah_tasks_open(p->pid);
-	g->outside = fah_outside_new(head);
 	g->next = ws->list;
 	ws->list = g;
 }
 
-static void unwatch(struct watching **at, uint64_t now, bool write)
+static void unwatch(struct fah_watching **at, uint64_t now, bool write)
 {
-	struct watching *g = *at;
+	struct fah_watching *g = *at;
 
 	*at = g->next;
 	if (write) {
-		end_all(g, now);
-		write_ended(g);
+		fah_watching_end_all(g, now);
+		fah_watching_write_ended(g);
 	}
-	for (size_t i = 0; i < g->n; i++)
-		give_task(g, &g->threads[i]);
-	free(g->threads);
-	free(g->ended);
-	fah_outside_free(g->outside);
-	if (g->tasks_fd >= 0)
-		close(g->tasks_fd);
-	free(g);
+	fah_watching_free(g);
 }
 
 static void find_processes(struct fah_waits *ws)
@@ -583,7 +360,7 @@ static void find_processes(struct fah_waits *ws)
 	struct fah_collected *list, *p;
 
 	list = fah_drain_processes(ws->d);
-	for (struct watching **at = &ws->list; *at;)
+	for (struct fah_watching **at = &ws->list; *at;)
 		if ((*at)->p->done || fah_collected_is_replaced(list, (*at)->p))
 			unwatch(at, ws->tick_ns, !(*at)->p->done);
 		else
@@ -609,14 +386,14 @@ void fah_waits_tick(struct fah_waits *ws)
 	ws->tick_ns = now;
 	before = fah_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	find_processes(ws);
-	for (struct watching *g = ws->list; g; g = g->next)
+	for (struct fah_watching *g = ws->list; g; g = g->next)
 		tick_process(ws, g);
 	ws->stats.cpu_ns += fah_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
 }
 
 void fah_waits_flush(struct fah_waits *ws)
 {
-	for (struct watching *g = ws->list; g; g = g->next) {
+	for (struct fah_watching *g = ws->list; g; g = g->next) {
 		for (size_t i = 0; i < g->n; i++)
 			if (!g->threads[i].gone && !g->threads[i].told)
 				fah_account_flush(&g->threads[i].account, false);
