@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from support import capture, pythons
-from support.heap import Memory, error
+from support.heap import Memory, room
 from support.run import FULL, TARGETS, capture_of, plain, profile
 from test_same_behaviour import same, script
 
@@ -54,8 +54,8 @@ def test_known_blocks(program, python, tmp_path):
         bytes_held = held[line]
         slack = 400000 * 8 * 1.13 if comment == "floats" else 20000 * 9 if comment == "bytes" else 2000
         off = bytes_held - size * count
-        spread = error(size, count, memory.interval) + error(slack, 1, memory.interval)
-        assert -4.5 * spread - 1 <= off <= 4.5 * spread + slack, (comment, bytes_held, size * count, spread)
+        spread = room(size, count, memory.interval) + room(slack, 1, memory.interval)
+        assert -spread - 1 <= off <= spread + slack, (comment, bytes_held, size * count, spread)
         assert kinds[line] == kind, comment
     assert line_of(KNOWN, "temporary") not in held
     left = memory.at_end()
@@ -251,8 +251,8 @@ def test_copies(program, python, tmp_path):
     large, small = 30 * 20000003, 40000 * 5003
     assert abs(memory.states[-1].copied - large - small) < 0.02 * (large + small)
     lines = memory.copied()
-    assert abs(lines[5] - large) < 4.5 * error(20000003, 30, 4194304)
-    assert abs(lines[10] - small) < 4.5 * error(5003, 40000, 4194304)
+    assert abs(lines[5] - large) < room(20000003, 30, 4194304)
+    assert abs(lines[10] - small) < room(5003, 40000, 4194304)
 
 
 EVERY = """

@@ -11,12 +11,29 @@ def weight(size, interval):
     return size / -math.expm1(-size / interval)
 
 
-def error(size, count, interval):
-    """Standard deviation of the estimate for so many blocks of that size."""
+def divergence(shown, true):
+    parts = ((shown, true), (1 - shown, 1 - true))
+    return sum(a * math.log(a / b) for a, b in parts if a)
+
+
+def room(size, count, interval, chance=1e-6):
+    """How far the estimate for so many blocks of that size may be off: beyond it less often than chance, by Chernoff's
+    bound, which holds for few large blocks too (of thirty that are each recorded in 99 % of all cases, three are
+    missing once in 500 runs: far more than their standard deviation tells)."""
     if not interval:
         return 0.0
     p = -math.expm1(-size / interval)
-    return size * math.sqrt(count * (1 - p) / p)
+    most = 0.0
+    for end in (0.0, 1.0):
+        near, far = p, end
+        for _ in range(60):
+            middle = (near + far) / 2
+            if count * divergence(middle, p) < -math.log(chance / 2):
+                near = middle
+            else:
+                far = middle
+        most = max(most, abs(far - p))
+    return count * size / p * most
 
 
 class Memory:

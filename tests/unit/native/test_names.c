@@ -18,9 +18,9 @@
 
 #include <elf.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static void assert_name(const char *mangled, const char *wanted)
 {
@@ -186,7 +186,7 @@ static void test_stubs(void **state)
 		assert_true(!i || s->start >= s[-1].end);
 		assert_string_equal(name_at(names, s->start), s->name);
 		assert_string_equal(name_at(names, s->end - 1), s->name);
-		seen |= !strcmp(s->name, "clock_gettime@plt");
+		seen |= !strcmp(s->name, "sched_yield@plt");
 	}
 	assert_true(stubs.n > 5);
 	assert_true(seen);
@@ -198,9 +198,8 @@ static void test_unnamed(void **state)
 {
 	_cleanup_(fah_elf_freep) struct fah_elf *elf = NULL;
 	_cleanup_(fah_names_freep) struct fah_names *names = NULL, *nowhere = NULL, *gone = NULL;
-	struct timespec unused;
 
-	clock_gettime(CLOCK_MONOTONIC, &unused);
+	sched_yield(); /* the stub that test_stubs looks for: no sanitizer has one of its own */
 	names = names_of("/proc/self/exe", &elf);
 	assert_string_equal(name_at(names, 0), "exe+0x0"); /* its head is no code */
 	nowhere = fah_names_new(NULL, "", "");
