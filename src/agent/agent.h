@@ -81,6 +81,8 @@ void fah_real_setup(void);
 void *fah_real_for(const char *name, uintptr_t caller);
 void *
 fah_global(const char *name); /* anything of the program, such as the C API; NULL: not there */
+/* Where the code of such a function stands, to its end; false: not known. */
+bool fah_symbol_range(const char *name, uint64_t *ret_start, uint64_t *ret_end);
 
 /* python.c: start recording; called once, with the GIL, when the interpreter is ready. */
 bool fah_python_present(void);

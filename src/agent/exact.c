@@ -76,6 +76,14 @@ static __attribute__((noinline)) struct fah_exact_call *slowly(struct fah_exact_
 	return c;
 }
 
+/* What telling took, with cost, and what else is not the program's. */
+static inline void take_off(struct fah_exact_thread *t, int64_t cost)
+{
+	t->taken += cost;
+	if (__builtin_expect(atomic_load_explicit(&t->slowed, memory_order_relaxed) != 0, 0))
+		t->taken += atomic_exchange_explicit(&t->slowed, 0, memory_order_relaxed);
+}
+
 static inline void push(struct fah_exact_thread *t, struct fah_exact_call *c, uint64_t key,
 			int64_t cost)
 {
@@ -85,7 +93,7 @@ static inline void push(struct fah_exact_thread *t, struct fah_exact_call *c, ui
 	t->top->below = 0;
 	c->level++;
 	c->callee->level++;
-	t->taken += cost;
+	take_off(t, cost);
 	t->top->begun = fah_event_ticks() - t->taken;
 }
 
@@ -170,7 +178,7 @@ static inline void end(struct fah_exact_thread *t, uint64_t key, int64_t cost)
 {
 	int64_t seen = fah_event_ticks(), now;
 
-	t->taken += cost;
+	take_off(t, cost);
 	now = seen - t->taken;
 	if (__builtin_expect(t->top->key != key || t->top == t->frames, 0) &&
 	    !unwind_to(t, key, now))
@@ -182,8 +190,10 @@ static inline void end(struct fah_exact_thread *t, uint64_t key, int64_t cost)
 
 void fah_exact_end_open(struct fah_exact_thread *t)
 {
-	int64_t now = fah_event_ticks() - t->taken;
+	int64_t now;
 
+	take_off(t, 0);
+	now = fah_event_ticks() - t->taken;
 	while (t->top > t->frames)
 		leave(t, now);
 }

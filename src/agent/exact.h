@@ -50,6 +50,7 @@ struct fah_exact_frame {
 struct fah_exact_thread {
 	struct fah_exact_frame *top, *frames, *end;
 	int64_t taken;		       /* ticks that telling took so far */
+	_Atomic int64_t slowed;	       /* and what samples have found since: exact_slow.c */
 	int64_t due;		       /* ticks: a look at the machine's speed, and */
 	int64_t write_due;	       /* what is new is written */
 	bool told;		       /* a call of a Python function, which begins next */
@@ -178,5 +179,11 @@ const struct fah_exact_cost *fah_exact_cost_of_c(uint64_t method_def);
 /* exact_measure.c: what telling costs. False: calls are not told as they should be. */
 bool fah_exact_measure(void);
 void fah_exact_pace(void); /* costs are as the machine runs now; with the GIL */
+
+/* exact_slow.c: of the time in the evaluation loop that part is not there when nobody is told. */
+void fah_exact_slow_start(double part);
+/* In a handler: its thread was at pc, and has used cpu_ns since the last one; the handler, own_ns.
+ */
+void fah_exact_tick(uint64_t pc, uint64_t cpu_ns, uint64_t own_ns);
 
 #endif

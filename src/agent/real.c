@@ -270,6 +270,36 @@ void *fah_real(const char *name)
 	return found ? found : look_up(name);
 }
 
+struct range {
+	const char *name;
+	uint64_t start, end;
+};
+
+static int see_range(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct range *r = data;
+	struct tables t;
+	uint32_t i;
+
+	(void)size;
+	i = read_tables(info, &t) ? find_symbol(&t, r->name) : 0;
+	if (!i)
+		return 0;
+	r->start = info->dlpi_addr + t.symbols[i].st_value;
+	r->end = r->start + t.symbols[i].st_size;
+	return 1;
+}
+
+bool fah_symbol_range(const char *name, uint64_t *ret_start, uint64_t *ret_end)
+{
+	struct range r = {.name = name};
+
+	dl_iterate_phdr(see_range, &r);
+	*ret_start = r.start;
+	*ret_end = r.end;
+	return r.end > r.start;
+}
+
 void *fah_global(const char *name)
 {
 	return dlsym ? dlsym(RTLD_DEFAULT, name) : NULL;

@@ -6,6 +6,7 @@
  * (core/load.h); what cannot be proved is dropped and counted, with the CPU time it stood for.
  */
 #include "agent/count.h"
+#include "agent/exact.h"
 #include "agent/heap.h"
 #include "agent/lines.h"
 #include "agent/stack.h"
@@ -223,7 +224,7 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 			 bool outer)
 {
 	struct fah_timer *timer;
-	uint64_t cpu, since, upto;
+	uint64_t cpu, since, upto, own;
 	struct came came;
 
 	/* a fork's child makes its own segment at its first sample */
@@ -257,7 +258,9 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	fah_count_tick(t);
 	fah_lines_tick(t);
 	fah_heap_tick(t);
-	fah_cost_note(timer, fah_now_thread_cpu() - cpu + (outer ? fah_cost_of_event() : 0));
+	own = fah_now_thread_cpu() - cpu;
+	fah_exact_tick((uint64_t)uc->uc_mcontext.gregs[REG_RIP], since, own);
+	fah_cost_note(timer, own + (outer ? fah_cost_of_event() : 0));
 }
 
 struct turn {

@@ -23,7 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SAMPLES_HZ 5.0
+#define LINES_HZ 5.0
+#define CALLS_HZ 250.0 /* what instructions take longer is known by samples: agent/exact_slow.c */
 
 int fah_exact_parse(struct fah_exact_job *job, const struct fah_command *cmd, int argc, char **argv,
 		    int (*take)(void *ctx, int option, const char *value), void *ctx)
@@ -132,7 +133,7 @@ int fah_exact_run(const struct fah_exact_job *job, struct fah_exact_run *ret)
 	};
 	/* clang-format on */
 	struct fah_run_options opt = {
-		.rate = SAMPLES_HZ,
+		.rate = job->lines ? LINES_HZ : CALLS_HZ,
 		.clock = FAH_CLOCK_THREAD_CPU,
 		.exact = job->exact,
 		.lines = job->lines,

@@ -22,7 +22,7 @@ def room(size, count, interval, chance=1e-6):
     missing once in 500 runs: far more than their standard deviation tells)."""
     if not interval:
         return 0.0
-    p = -math.expm1(-size / interval)
+    p = min(-math.expm1(-size / interval), 1 - 1e-12)
     most = 0.0
     for end in (0.0, 1.0):
         near, far = p, end
