@@ -175,6 +175,12 @@ void fah_thread_end_all(void); /* the records of their ends; nobody else writes 
 struct fah_thread_state *fah_thread_write_begin(void);
 void fah_thread_write_end(struct fah_thread_state *t);
 
+/* What the kernel counted between two signals of the timer: whole ticks, or what one that measures
+ * says. 0 of 0: it does not say, or there was none. */
+struct fah_ticks {
+	uint64_t all_ns, system_ns;
+};
+
 /* timers.c: the timer of a thread. Entries of a table; one whose tid is 0 is free. */
 struct fah_timer {
 	_Atomic uint32_t tid;
@@ -183,10 +189,10 @@ struct fah_timer {
 	uint64_t left_ns;     /* of the interval, when it was put off */
 	uint64_t interval_ns; /* as it was last set */
 	uint64_t due_ns;      /* CPU from its last sample to its next; 0: not known */
-	uint64_t event_ns; /* two clocks: its thread's CPU up to where events are accounted for */
-	uint64_t event_mono_ns; /* the time when its thread had used event_ns */
-	uint64_t given_ns;	/* the interval between events, when that was reckoned */
-	uint64_t set_ns;	/* and when the collector had set it */
+	uint64_t event_ns;    /* two clocks: its thread's CPU at the last event; 0: none yet */
+	double kernel_part;   /* two clocks: of the ticks of late, how many found it inside */
+	uint32_t n_ticks;     /* that this is the mean of */
+	bool at_ticks;	      /* two clocks: it comes at each tick, however rare samples are */
 	uint64_t expires_ns; /* outer: its thread's CPU when the next signal is due; 0: not known */
 	bool outer;	     /* the collector's event has taken over */
 	bool barred;	     /* it is not to have one now: its thread blocks our signal at times */
@@ -217,19 +223,25 @@ void fah_timer_rest(struct fah_timer *t, uint64_t ns); /* the next sample is due
 void fah_timer_off(struct fah_timer *t);
 void fah_timer_on(struct fah_timer *t);
 void fah_timer_forked(void); /* in a fork's child */
+/* Two clocks at a time: the collector's event outside of the kernel, the timer inside. */
+bool fah_timer_has_both(const struct fah_timer *t);
+void fah_timer_at_ticks(struct fah_timer *t, bool yes);
+struct fah_clock_slot *
+fah_timer_slot(const struct fah_timer *t); /* NULL: no collector gives it events */
+
 /*
- * By its own thread, in the handler, at this much CPU, after a last record up to from_ns: up to
- * where the sample accounts for it. t may be NULL.
+ * account.c: by its own thread, in the handler, at this much CPU, after a last record up to
+ * from_ns: up to where the sample accounts for it. kernel_ns: of fah_timer_in_kernel, 0 for other
+ * samples. t may be NULL.
  */
-uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns, bool outer);
+uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns,
+			   uint64_t kernel_ns);
 /* The collector's event came too early after the last: it is let go, and its CPU goes to the next.
  * t may be NULL. */
 bool fah_timer_too_early(const struct fah_timer *t, uint64_t since_ns);
-/* Two clocks at a time: the collector's event outside of the kernel, the timer inside. */
-bool fah_timer_has_both(const struct fah_timer *t);
-/* Two clocks: the event was due inside the kernel, and no sample has got that CPU yet. Before
- * fah_timer_account for a sample of the timer's. */
-bool fah_timer_owes_kernel(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns);
+/* Two clocks, these ticks since the last call: whether a sample is to be taken that is the
+ * kernel's, and what it stands for, on average. */
+bool fah_timer_in_kernel(struct fah_timer *t, const struct fah_ticks *ticks, uint64_t *ret_ns);
 /* Two clocks: a tick found the thread outside of the kernel. Where no event has come for long, the
  * collector is gone, and the timer is the only clock again. */
 void fah_timer_beside(struct fah_timer *t, uint64_t cpu_ns);
@@ -282,12 +294,8 @@ struct fah_usage {
 	uint64_t system_ns; /* the kernel's part */
 };
 void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usage *ret);
-/* At a signal of the timer, since its last one: whole ticks, or what a kernel that measures them
- * says. 0 of 0: it does not say, or there was none. */
-struct fah_ticks {
-	uint64_t all_ns, system_ns;
-};
-void fah_usage_tick(struct fah_thread_state *t, struct fah_ticks *ret);
+void fah_usage_tick(struct fah_thread_state *t,
+		    struct fah_ticks *ret); /* at a signal of the timer */
 
 /* native.c: the native stack of the interrupted code into t->pcs; t->map 0: no map of the code. */
 void fah_native_walk(struct fah_thread_state *t, const void *ucontext);

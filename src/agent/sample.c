@@ -29,6 +29,7 @@ struct came {
 		BY_NEITHER,	/* of two: the clock that does not count where the thread was */
 	} by;
 	struct fah_ticks ticks; /* BY_TICK */
+	uint64_t kernel_ns;	/* BY_KERNEL_TICK: what it stands for */
 	uint64_t cpu_ns;	/* of its thread; the sample may account for less */
 };
 
@@ -199,14 +200,7 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 		atomic_fetch_add_explicit(&head->recovered, 1, memory_order_relaxed);
 }
 
-/* Of ticks so many as found the thread in the kernel: one signal may stand for several. */
-static bool in_kernel_now(const struct fah_ticks *ticks)
-{
-	return ticks->all_ns && fah_random() % ticks->all_ns < ticks->system_ns;
-}
-
-static struct came by_which(struct fah_thread_state *t, struct fah_timer *timer, uint64_t cpu,
-			    bool outer)
+static struct came by_which(struct fah_thread_state *t, struct fah_timer *timer, bool outer)
 {
 	bool both = fah_timer_has_both(timer);
 	struct came came = {.by = both ? BY_USER_EVENT : BY_EVENT};
@@ -215,7 +209,7 @@ static struct came by_which(struct fah_thread_state *t, struct fah_timer *timer,
 		return came;
 	fah_usage_tick(t, &came.ticks);
 	came.by = !both ? BY_TICK : BY_NEITHER;
-	if (both && in_kernel_now(&came.ticks) && fah_timer_owes_kernel(timer, t->last_cpu_ns, cpu))
+	if (both && fah_timer_in_kernel(timer, &came.ticks, &came.kernel_ns))
 		came.by = BY_KERNEL_TICK;
 	return came;
 }
@@ -236,7 +230,7 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	}
 	timer = fah_thread_timer();
 	cpu = fah_now_thread_cpu();
-	came = by_which(t, timer, cpu, outer);
+	came = by_which(t, timer, outer);
 	if (came.by == BY_NEITHER) {
 		fah_timer_beside(timer, cpu);
 		fah_cost_no_sample(fah_now_thread_cpu() - cpu);
@@ -252,7 +246,8 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	if (came.by == BY_EVENT || came.by == BY_TICK)
 		fah_cost_gap(timer, since);
 	fah_native_walk(t, uc);
-	upto = fah_timer_account(timer, t->last_cpu_ns, cpu, outer);
+	upto = fah_timer_account(timer, t->last_cpu_ns, cpu,
+				 came.by == BY_KERNEL_TICK ? came.kernel_ns : 0);
 	came.cpu_ns = cpu;
 	take(t, uc, mono, upto, &came);
 	fah_count_tick(t);

@@ -12,7 +12,8 @@
  * With FAH_CLOCK_BOTH the timer goes on beside the event. The event's signal comes at any time, not
  * at ticks only, so that work in step with the tick is seen; but it would end a system call that is
  * about to block (EINTR), so it comes outside of the kernel only. The timer's comes when a system
- * call is over: its samples are those of ticks that found the thread in the kernel.
+ * call is over: its samples are those of ticks that found the thread in the kernel. What CPU each
+ * stands for: account.c.
  */
 #include "agent/agent.h"
 #include "core/sys.h"
@@ -29,7 +30,6 @@
 #define LEAVE_STEPS 20000 /* together a second: a collector so late is gone or stopped */
 #define SHY 16		  /* signals of the timer before the event is asked for again, ... */
 #define SHY_DOUBLED 10	  /* ... twice as many each time, so often */
-#define BEHIND_MAX 64	  /* intervals; more than chance makes of work in the kernel */
 
 /* What the kernel's timer_create takes; libc's struct hides the thread field in older headers. */
 struct kernel_sigevent {
@@ -54,7 +54,7 @@ bool fah_timer_cpu(uint32_t tid, uint64_t *ret_ns)
 	return true;
 }
 
-static struct fah_clock_slot *slot_of(const struct fah_timer *t)
+struct fah_clock_slot *fah_timer_slot(const struct fah_timer *t)
 {
 	struct fah_segment_head *head = fah_segment_head();
 	size_t i = (size_t)(t - timers);
@@ -67,7 +67,7 @@ static struct fah_clock_slot *slot_of(const struct fah_timer *t)
 /* Asks the collector for an event on this thread, which it gives within a tick of its own. */
 static void ask(const struct fah_timer *t)
 {
-	struct fah_clock_slot *slot = slot_of(t);
+	struct fah_clock_slot *slot = fah_timer_slot(t);
 	uint32_t i = (uint32_t)(t - timers), n;
 
 	if (!slot || t->barred || atomic_load(&t->off))
@@ -80,7 +80,7 @@ static void ask(const struct fah_timer *t)
 
 static void ask_no_more(const struct fah_timer *t)
 {
-	struct fah_clock_slot *slot = slot_of(t);
+	struct fah_clock_slot *slot = fah_timer_slot(t);
 
 	if (slot)
 		atomic_store(&slot->wanted, 0);
@@ -95,10 +95,23 @@ void fah_timers_ask(void)
 			ask(&timers[i]);
 }
 
+/* Beside an event the timer tells which ticks found the thread in the kernel, each by itself: of
+ * two that came as one it cannot be known which it was. Due a little before the tick, or every
+ * other tick would come too early for it. */
+static uint64_t period_of(const struct fah_timer *t)
+{
+	uint64_t ns = fah_cost_interval();
+
+	return t->at_ticks && fah_timer_has_both(t) &&
+			       ns > fah_agent.tick_ns - fah_agent.tick_ns / 4
+		       ? fah_agent.tick_ns - fah_agent.tick_ns / 4
+		       : ns;
+}
+
 /* first_ns 0: off. What was left of the interval, 0 where it was off. */
 static uint64_t set_timer(struct fah_timer *t, int id, uint64_t first_ns)
 {
-	uint64_t period = first_ns ? fah_cost_interval() : 0;
+	uint64_t period = first_ns ? period_of(t) : 0;
 	struct itimerspec old, spec = {
 				       .it_interval = {(time_t)(period / 1000000000u),
 						       (long)(period % 1000000000u)},
@@ -106,7 +119,7 @@ static uint64_t set_timer(struct fah_timer *t, int id, uint64_t first_ns)
 						    (long)(first_ns % 1000000000u)},
 			       };
 
-	t->interval_ns = period;
+	t->interval_ns = first_ns ? fah_cost_interval() : 0;
 	memset(&old, 0, sizeof(old));
 	FAH_SYS4(SYS_timer_settime, id, 0, &spec, &old);
 	return (uint64_t)old.it_value.tv_sec * 1000000000u + (uint64_t)old.it_value.tv_nsec;
@@ -199,172 +212,26 @@ void fah_timer_rest(struct fah_timer *t, uint64_t ns)
 	if (!id || atomic_load(&t->off))
 		return;
 	t->due_ns = ns;
-	if (t->outer && !fah_timer_has_both(t))
+	if (t->outer && (t->at_ticks || !fah_timer_has_both(t)))
 		t->interval_ns = fah_cost_interval();
 	else
 		set_timer(t, id - 1, ns);
 }
 
+void fah_timer_at_ticks(struct fah_timer *t, bool yes)
+{
+	int id = atomic_load(&t->id);
+
+	if (t->at_ticks == yes)
+		return;
+	t->at_ticks = yes;
+	if (id && !atomic_load(&t->off))
+		set_timer(t, id - 1, period_of(t));
+}
+
 bool fah_timer_has_both(const struct fah_timer *t)
 {
 	return t && t->outer && atomic_load(&t->id) && fah_agent.clock == FAH_CLOCK_BOTH;
-}
-
-/*
- * One clock: up to the instant at which the signal was due, not when it came. A call of the
- * kernel's that lasts keeps a signal until it returns, and what follows would never get its share.
- */
-static uint64_t account_due(struct fah_timer *t, uint64_t cpu_ns, uint64_t interval)
-{
-	uint64_t upto = cpu_ns;
-
-	/* earlier than was thought: the rhythm is another one, and begins here */
-	if (t->expires_ns && cpu_ns > t->expires_ns)
-		upto -= (cpu_ns - t->expires_ns) % interval;
-	t->expires_ns = upto + interval;
-	return upto;
-}
-
-static uint64_t given_interval(const struct fah_timer *t)
-{
-	struct fah_clock_slot *slot = slot_of(t);
-
-	return slot ? atomic_load(&slot->interval_ns) : 0;
-}
-
-/* Events come more often than samples are to be taken, and than they vary by: the collector does
- * not know yet. */
-static bool puts_off(const struct fah_timer *t, uint64_t given)
-{
-	return given && (double)given * (1 + 1.25 * FAH_CLOCK_VARIES) < (double)t->due_ns;
-}
-
-bool fah_timer_too_early(const struct fah_timer *t, uint64_t since_ns)
-{
-	return t && t->outer && t->due_ns > fah_agent.period_ns && puts_off(t, given_interval(t)) &&
-	       since_ns < t->due_ns - t->due_ns / 8;
-}
-
-/* The interval between events, or between samples where those are put off; 0: it is being changed.
- */
-static uint64_t event_interval(const struct fah_timer *t)
-{
-	uint64_t given = given_interval(t);
-
-	return puts_off(t, given) ? t->due_ns : given;
-}
-
-static uint64_t set_time(const struct fah_timer *t)
-{
-	struct fah_clock_slot *slot = slot_of(t);
-
-	return slot ? atomic_load(&slot->set_ns) : 0;
-}
-
-/* How much its thread had used when the collector changed the interval. Where the collector does
- * not know, it is as if the thread had never waited since the last event. */
-static uint64_t used_at_change(const struct fah_timer *t, uint64_t set_ns, uint64_t cpu_ns,
-			       uint64_t mono_ns)
-{
-	struct fah_clock_slot *slot = slot_of(t);
-	uint64_t known = slot ? atomic_load(&slot->set_cpu_ns) : 0;
-	double since = (double)(set_ns - t->event_mono_ns);
-
-	if (known)
-		return known < t->event_ns ? t->event_ns : known < cpu_ns ? known : cpu_ns;
-	if (set_ns <= t->event_mono_ns)
-		return t->event_ns;
-	if (set_ns >= mono_ns)
-		return cpu_ns;
-	return t->event_ns + (uint64_t)((double)(cpu_ns - t->event_ns) * since /
-					(double)(mono_ns - t->event_mono_ns));
-}
-
-/* Whole intervals in a stretch of CPU that ended with a signal, which is not among them (outer), or
- * not. */
-static uint64_t missed_in(uint64_t ns, uint64_t interval, bool outer)
-{
-	uint64_t n = interval ? (ns + (outer ? interval / 8 : 0)) / interval : 0;
-
-	return n - (outer && n);
-}
-
-/*
- * Up to where intervals of the event's have ended without a signal, from t->event_ns on; the one
- * that ends with a signal now is not among them. A change of the interval begins it anew; what was
- * left of the one before goes to whatever comes first after that, which is as often the kernel's as
- * it should be. *ret_changed: the change is behind what is returned.
- */
-static uint64_t missed_upto(const struct fah_timer *t, uint64_t cpu_ns, bool outer,
-			    bool *ret_changed)
-{
-	uint64_t interval = event_interval(t), old = t->given_ns, set = set_time(t), at, n;
-
-	*ret_changed = outer;
-	if (!interval || !t->event_ns || cpu_ns <= t->event_ns)
-		return t->event_ns;
-	at = t->event_ns;
-	if (old && set != t->set_ns)
-		at = used_at_change(t, set, cpu_ns, fah_now_mono());
-	/* an event so soon after the change is one of before it */
-	if (outer && at > t->event_ns && cpu_ns - at < interval - interval / 8)
-		return t->event_ns + missed_in(cpu_ns - t->event_ns, old, true) * old;
-	n = missed_in(cpu_ns - at, interval, outer);
-	if (n || at == t->event_ns) {
-		*ret_changed = true;
-		return at + n * interval;
-	}
-	return t->event_ns + missed_in(at - t->event_ns, old, false) * old;
-}
-
-/*
- * Two clocks. Each interval of the event's has one sample: the event's, or where it was due inside
- * the kernel and so never came, the next tick's that finds the thread there. Until then the account
- * is behind by what is owed to the kernel, which the samples in between don't get.
- */
-static uint64_t account_both(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns, bool outer)
-{
-	uint64_t interval = event_interval(t), mono = fah_now_mono(), owed;
-	bool changed;
-
-	t->event_ns = missed_upto(t, cpu_ns, outer, &changed);
-	if (interval && changed) {
-		t->given_ns = interval;
-		t->set_ns = set_time(t);
-	}
-	owed = t->event_ns > from_ns ? t->event_ns - from_ns : 0;
-	if (outer)
-		t->event_ns = cpu_ns;
-	t->event_mono_ns = mono - (cpu_ns - t->event_ns);
-	if (!outer)
-		return from_ns + owed;
-	return owed < BEHIND_MAX * interval ? cpu_ns - owed : cpu_ns;
-}
-
-void fah_timer_beside(struct fah_timer *t, uint64_t cpu_ns)
-{
-	if (t->event_ns && cpu_ns > t->event_ns + BEHIND_MAX * fah_cost_interval())
-		t->outer = false;
-}
-
-bool fah_timer_owes_kernel(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns)
-{
-	bool changed;
-
-	return missed_upto(t, cpu_ns, false, &changed) > from_ns;
-}
-
-uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns, bool outer)
-{
-	uint64_t given;
-
-	/* a timer's signal waits for the tick in any case: when it was due says nothing */
-	if (!t || !t->outer)
-		return cpu_ns;
-	if (fah_timer_has_both(t))
-		return account_both(t, from_ns, cpu_ns, outer);
-	given = given_interval(t);
-	return given ? account_due(t, cpu_ns, given) : cpu_ns;
 }
 
 /* The collector looks at its slots within 20 ms; woken, at once. False: it is gone, and so are its
@@ -386,7 +253,7 @@ static bool has_event(const struct fah_timer *t, const struct fah_clock_slot *sl
 void fah_timer_leave_event(struct fah_timer *t)
 {
 	const struct timespec step = {0, LEAVE_STEP_NS};
-	struct fah_clock_slot *slot = slot_of(t);
+	struct fah_clock_slot *slot = fah_timer_slot(t);
 	int id = atomic_load(&t->id);
 
 	if (!slot || t->barred)
@@ -425,7 +292,7 @@ void fah_timers_leave_events(void)
 
 void fah_timer_taken_over(struct fah_timer *t)
 {
-	struct fah_clock_slot *slot = slot_of(t);
+	struct fah_clock_slot *slot = fah_timer_slot(t);
 	int id = atomic_load(&t->id);
 
 	if (slot) /* its interval may be changed now: see collect/clocks.c */
@@ -434,9 +301,12 @@ void fah_timer_taken_over(struct fah_timer *t)
 	if (t->outer || t->barred)
 		return;
 	t->outer = true;
-	t->due_ns = t->expires_ns = t->event_ns = t->given_ns = 0;
-	if (id && !fah_timer_has_both(t))
-		set_timer(t, id - 1, 0);
+	t->due_ns = t->expires_ns = t->event_ns = 0;
+	t->kernel_part = 0;
+	t->n_ticks = 0;
+	t->at_ticks = true;
+	if (id)
+		set_timer(t, id - 1, fah_timer_has_both(t) ? period_of(t) : 0);
 	t->interval_ns = fah_cost_interval();
 }
 

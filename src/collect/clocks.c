@@ -24,12 +24,11 @@
 #define SHORTEST_NS 10000u /* the kernel's own limit */
 #define MEASURE_AFTER_NS 2000000000u
 struct event {
-	uint32_t tid;	       /* 0: none */
-	int fd;		       /* -1: the kernel refused */
-	uint32_t events;       /* that had come when its interval was set */
-	uint64_t set_ns;       /* when that was */
-	uint64_t before;       /* CPU of its thread before the event was made; 0: not known yet */
-	struct fah_task *task; /* NULL: gone; p's */
+	uint32_t tid;	      /* 0: none */
+	int fd;		      /* -1: the kernel refused */
+	uint32_t events;      /* that had come when its interval was set */
+	uint64_t set_ns;      /* when that was */
+	uint64_t set_used_ns; /* and what its thread had used by then, since the event was made */
 };
 
 struct clocked {
@@ -156,38 +155,27 @@ int fah_clocks_new(struct fah_drain *d, bool user_only, bool cost_at_once, struc
 	return 0;
 }
 
-static void end_event(struct clocked *k, struct event *e)
+static void end_event(struct event *e)
 {
 	if (e->fd >= 0)
 		close(e->fd);
-	fah_task_give(&k->p->task_files, e->task);
 	*e = (struct event){.fd = -1};
 }
 
-/*
- * CPU of the event's thread now. The kernel's account of a thread that runs is behind, by a tick at
- * most; the event's own count is not, but begins with the event. What lies between is the same
- * always, so the largest that was seen of it is the truth, or near it.
- */
-static uint64_t used_now(struct event *e)
+/* CPU that its thread has used since the event was made. */
+static uint64_t used(const struct event *e)
 {
-	struct fah_sched sched = {0};
 	uint64_t count;
 
-	/* in this order: what it runs in between must not be taken for what came before */
-	if (e->fd < 0 || !e->task || fah_task_sched(e->task, &sched) < 0 ||
-	    read(e->fd, &count, sizeof(count)) != sizeof(count))
-		return 0;
-	if (sched.cpu_ns > e->before + count)
-		e->before = sched.cpu_ns - count;
-	return e->before ? e->before + count : 0;
+	return read(e->fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
 }
 
-static void is_set(struct event *e, struct fah_clock_slot *slot, uint64_t interval)
+static void is_set(struct event *e, const struct clocked *k, struct fah_clock_slot *slot,
+		   uint64_t interval)
 {
-	atomic_store(&slot->set_cpu_ns, used_now(e));
-	atomic_store(&slot->set_ns, fah_clock_ns(CLOCK_MONOTONIC));
+	atomic_store(&slot->stands_for_ns, fah_vary_stands_for(interval, k->period_ns));
 	atomic_store(&slot->interval_ns, interval);
+	e->set_used_ns = e->fd < 0 ? 0 : used(e);
 	e->events = atomic_load(&slot->events);
 }
 
@@ -205,10 +193,8 @@ static void begin_event(struct fah_clocks *c, struct clocked *k, struct event *e
 		close(e->fd);
 		e->fd = -1;
 	}
-	if (e->fd >= 0)
-		e->task = fah_task_take(&k->p->task_files, k->p->pid, tid);
 	e->set_ns = fah_clock_ns(CLOCK_MONOTONIC);
-	is_set(e, slot, interval);
+	is_set(e, k, slot, interval);
 	if (e->fd >= 0 && ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0) == 0)
 		c->stats.given++;
 	else if (errno != ESRCH)
@@ -227,7 +213,7 @@ static void look_at(struct fah_clocks *c, struct clocked *k, struct event *e,
 	if (e->tid == wanted)
 		return;
 	if (e->tid) {
-		end_event(k, e);
+		end_event(e);
 		atomic_store(&slot->given, 0);
 		atomic_store(&slot->interval_ns, 0);
 	}
@@ -241,10 +227,9 @@ static void look_at(struct fah_clocks *c, struct clocked *k, struct event *e,
 }
 
 /*
- * Setting it begins it anew: what a thread has used of the interval so far is nobody's. So it is
- * left to one that has had no event since the last time: of fifty threads that take turns each had
- * its interval cut short again and again, and of what went by without an event the kernel, whose
- * events never come, got its share twice (28 % where 14 are true).
+ * Setting it begins it anew: what a thread has used of the interval so far is nobody's. So a thread
+ * keeps one for a while of its own CPU, however little of a core it gets: of fifty threads that
+ * take turns each had its interval cut short again and again.
  */
 static void set_interval(struct clocked *k, struct event *e, struct fah_clock_slot *slot,
 			 uint64_t now_ns)
@@ -255,14 +240,16 @@ static void set_interval(struct clocked *k, struct event *e, struct fah_clock_sl
 	atomic_store(&slot->interval_ns, 0);
 	ioctl(e->fd, PERF_EVENT_IOC_PERIOD, &interval);
 	e->set_ns = now_ns;
-	is_set(e, slot, interval);
+	is_set(e, k, slot, interval);
 }
 
 static bool is_to_vary(const struct clocked *k, const struct event *e,
 		       const struct fah_clock_slot *slot, uint64_t now_ns)
 {
-	return now_ns - e->set_ns >= fah_vary_after(&k->vary, k->period_ns) &&
-	       atomic_load(&slot->events) != e->events;
+	uint64_t after = fah_vary_after(k->period_ns);
+
+	return now_ns - e->set_ns >= after && atomic_load(&slot->events) != e->events &&
+	       used(e) - e->set_used_ns >= after;
 }
 
 static bool grow(struct clocked *k, uint32_t n)
@@ -315,7 +302,7 @@ static void leave(struct clocked **at)
 	if (head)
 		atomic_store(&head->collector, 0);
 	for (uint32_t i = 0; i < k->n; i++) {
-		end_event(k, &k->events[i]);
+		end_event(&k->events[i]);
 		if (head)
 			atomic_store(&head->clocks[i].given, 0);
 	}
@@ -382,7 +369,7 @@ void fah_clocks_tick(struct fah_clocks *c, uint64_t now_ns)
 		if (!k)
 			return;
 		k->p = p;
-		fah_vary_init(&k->vary, c->user_only, next_random(c));
+		fah_vary_init(&k->vary, next_random(c));
 		k->next = c->list;
 		c->list = k;
 	}

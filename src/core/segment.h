@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define FAH_SEGMENT_MAGIC 0x31474553484146ull /* "FAHSEG1\0" */
-#define FAH_SEGMENT_VERSION 7
+#define FAH_SEGMENT_VERSION 8
 #define FAH_SEGMENT_HEAD 45056u
 #define FAH_CHUNK_SIZE 32768u
 #define FAH_CHUNKS 32u
@@ -164,10 +164,9 @@ struct fah_segment_head {
 		_Atomic uint32_t given;	 /* the collector's: the tid that has one, or gets it now */
 		_Atomic uint32_t events; /* the agent's: signals of it that came */
 		uint32_t spare;
-		/* the collector's: the interval between events now, 0: it is being changed; the
-		 * time, monotonic, at which it was set, and began anew; and the CPU that the thread
-		 * had used by then, 0: not known */
-		_Atomic uint64_t interval_ns, set_ns, set_cpu_ns;
+		/* the collector's: the interval between events now, 0: it is being changed; and the
+		 * CPU from one to the next on average, since each change cuts one short */
+		_Atomic uint64_t interval_ns, stands_for_ns;
 	} clocks[FAH_CLOCK_SLOTS];
 	/* the collector's: its pid where it gives events; SIGURG makes it look at once */
 	_Atomic uint32_t collector;

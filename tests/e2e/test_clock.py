@@ -44,16 +44,17 @@ def read(result):
 
 
 def test_as_fast_as_asked(perf, python, tmp_path):
-    """By the thread's own CPU, so a busy machine does not matter: 0.4 s of each of two threads."""
+    """By the thread's own CPU, so a busy machine does not matter: a second of each of two threads, in
+    which the interval is another one twenty times."""
     result = profile(
-        python, [script(tmp_path, BUSY % (0.4, 1))], tmp_path, options=["-q", "--rate", "1khz"]
+        python, [script(tmp_path, BUSY % (1.0, 1))], tmp_path, options=["-q", "--rate", "1khz"]
     )
     it = read(result)
     assert it.meta["clock"] == "perf", it.meta
     cpu = {}
     for thread, _, ns, _, _ in it.samples:
         cpu.setdefault(thread, []).append(ns)
-    rates = [len(all_of) / sum(all_of) * 1e9 for all_of in cpu.values() if sum(all_of) > 0.3e9]
+    rates = [len(all_of) / sum(all_of) * 1e9 for all_of in cpu.values() if sum(all_of) > 0.8e9]
     # from the timers at the start, about 20 ms, come fewer
     assert len(rates) == 2 and all(750 < rate < 1100 for rate in rates), rates
 

@@ -357,16 +357,20 @@ def by_kind(it: Run) -> List[Seen]:
         for name in it.truth.word(word, ()):
             parts = by_unit.get(name, [0.0, 0.0, 0.0])
             user = parts[0] + parts[NATIVE]
-            if kind == 0 and sum(parts):  # Python that calls nothing has none of the kernel's
-                whole = sum(parts)
+            if kind == 0 and sum(parts):
+                whole, unit = sum(parts), it.truth.units[name]
+                # Python that calls nothing has none of the kernel's; but whoever waits for the GIL asks for it
+                # every 5 ms, which with fifty threads is a tenth. Each of those threads runs one unit alone, so
+                # the kernel's own figures are the unit's; they count ticks, so both are samples.
+                at_once = it.truth.word("threads") == "at once"
                 seen.append(
                     Seen(
                         it.program,
                         it.python,
                         "user of " + name,
                         user / whole,
-                        1.0,
-                        count * whole / total,
+                        1 - unit["system"] / unit["cpu"] if at_once else 1.0,
+                        count * whole / total / (2 if at_once else 1),
                     )
                 )
             if user:

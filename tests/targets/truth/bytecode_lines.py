@@ -31,15 +31,31 @@ def only_dear():
     return a, b
 
 
+turns = []
+
+
 def turn():
     clocks.timed(both)
     clocks.timed(only_cheap)
     clocks.timed(only_dear)
+    turns.append([clocks.units[name]["cpu"] for name in ("both", "only_cheap", "only_dear")])
+
+
+def lines(both, only_cheap, only_dear):
+    return {"cheap": both - only_dear, "dear": both - only_cheap, "loop": only_cheap + only_dear - both}
+
+
+def known_to():
+    """How far the shares of ten parts of the run are from each other: the standard error of the largest."""
+    parts = []
+    for i in range(10):
+        first, last = turns[i * len(turns) // 10], turns[(i + 1) * len(turns) // 10 - 1]
+        cpu = lines(*[b - a for a, b in zip(first, last)])
+        parts.append({name: cpu[name] / sum(cpu.values()) for name in cpu})
+    of = {name: [part[name] for part in parts] for name in parts[0]}
+    return max((sum((x - sum(of[name]) / 10) ** 2 for x in of[name]) / 90) ** 0.5 for name in of)
 
 
 clocks.rounds(turn)
-cpu = {name: clocks.units[name]["cpu"] for name in clocks.units}
-clocks.lines["cheap"] = cpu["both"] - cpu["only_dear"]
-clocks.lines["dear"] = cpu["both"] - cpu["only_cheap"]
-clocks.lines["loop"] = cpu["only_cheap"] + cpu["only_dear"] - cpu["both"]
-clocks.say(differences=True)
+clocks.lines.update(lines(*turns[-1]))
+clocks.say(known_to=known_to() if len(turns) >= 30 else 0.04)

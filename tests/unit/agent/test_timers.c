@@ -1,7 +1,7 @@
 /*
  * test_timers.c - two clocks, one account: a made-up program goes in and out of the kernel, events
- * come outside of it, ticks inside, and what each side gets must be what it used. The intervals are
- * varied as the collector does, so one that is reckoned wrongly shows.
+ * come outside of it, ticks inside, and what each side and each place gets must be what it used.
+ * The intervals are varied as the collector does.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../../../src/agent/account.c"
 #include "../../../src/agent/timers.c"
 #include "collect/vary.h"
 
@@ -50,121 +51,232 @@ static double chance(void)
 	return (double)(fah_random() >> 11) / 9007199254740992.0;
 }
 
+/* A stretch of a program's time; of a made-up one, or of one that goes round. */
+struct stretch {
+	int place;
+	uint64_t ns;
+	double inside;	/* the part in the kernel, in pieces too short to see */
+	bool is_a_call; /* one system call: a signal waits until it is over */
+};
+
 struct mix {
 	uint64_t user_ns, kernel_ns; /* mean length of a stretch of each */
 	uint64_t interval_ns;	     /* between samples, as the agent wants them */
 	uint64_t turn_ns, sleep_ns;  /* it sleeps so long after so much CPU; 0: never */
+	const struct stretch *cycle; /* instead of user_ns and kernel_ns */
+	int n_cycle;
+};
+
+#define PLACES 4
+struct sums {
+	double of[PLACES];
 };
 
 static struct fah_timer *the_timer(uint64_t interval_ns)
 {
 	memset(&head, 0, sizeof(head));
-	timers[0] = (struct fah_timer){.outer = true, .id = 1, .due_ns = interval_ns};
+	fah_agent.period_ns = interval_ns;
+	timers[0] = (struct fah_timer){.tid = 1, .id = 1, .due_ns = interval_ns};
 	return &timers[0];
 }
 
-/* The share of the kernel: as it was, and as the samples have it. */
-static double shown(const struct mix *mix, double *ret_true)
+static struct stretch next_stretch(const struct mix *mix, int i)
 {
-	uint64_t event = 1, tick = TICK, last = 0, change = 0, user = 0, kernel = 0;
-	uint64_t in_kernel = 0, vary = 0, turn = mix->turn_ns ? mix->turn_ns : UINT64_MAX;
-	struct fah_clock_slot *slot = &head.clocks[0];
-	struct fah_timer *t = the_timer(mix->interval_ns);
-	uint32_t events = UINT32_MAX;
-	bool inside = false;
-	struct fah_vary v;
+	struct stretch s = {i % 2, 0, i % 2, false};
 
-	fah_vary_init(&v, true, fah_random());
+	if (mix->cycle) {
+		s = mix->cycle[i % mix->n_cycle];
+		if (!s.inside || s.inside == 1) /* no two turns are as long */
+			return s;
+		s.ns = (uint64_t)((double)s.ns * 2 * chance());
+	} else {
+		s.ns = (uint64_t)(-log(1 - chance()) *
+				  (double)(i % 2 ? mix->kernel_ns : mix->user_ns));
+	}
+	return s;
+}
+
+/* One program: what each place used, and what its samples stand for. */
+struct program {
+	const struct mix *mix;
+	struct fah_timer *t;
+	struct stretch at;
+	uint64_t last; /* up to where samples account */
+	struct fah_ticks ticks;
+	bool waiting; /* a tick's signal, for the end of a call */
+	struct sums *is, *shown;
+};
+
+static void sample(struct program *p, uint64_t kernel_ns)
+{
+	uint64_t upto = fah_timer_account(p->t, p->last, now, kernel_ns);
+
+	assert_true(upto >= p->last && upto <= now);
+	p->shown->of[p->at.place] += (double)(upto - p->last);
+	p->last = upto;
+}
+
+static void signal_of_tick(struct program *p)
+{
+	uint64_t ns, due = p->t->at_ticks ? TICK : p->mix->interval_ns;
+
+	if (p->ticks.all_ns < due)
+		return;
+	p->waiting = false;
+	if (fah_timer_in_kernel(p->t, &p->ticks, &ns))
+		sample(p, ns);
+	p->ticks = (struct fah_ticks){0, 0};
+}
+
+static bool inside(const struct program *p)
+{
+	return p->at.inside > 0 && chance() < p->at.inside;
+}
+
+static void event_came(struct program *p)
+{
+	if (inside(p))
+		return;
+	fah_timer_taken_over(p->t);
+	if (!fah_timer_too_early(p->t, now - p->t->event_ns))
+		sample(p, 0);
+}
+
+static void tick_came(struct program *p)
+{
+	p->ticks.all_ns += TICK;
+	p->ticks.system_ns += inside(p) ? TICK : 0;
+	if (p->at.is_a_call)
+		p->waiting = true;
+	else
+		signal_of_tick(p);
+}
+
+static void run(const struct mix *mix, struct sums *is, struct sums *shown)
+{
+	struct program p = {.mix = mix, .t = the_timer(mix->interval_ns), .is = is, .shown = shown};
+	uint64_t event = 1, tick = TICK, look = 0, vary = 0, used = 0, end = 0;
+	uint64_t turn = mix->turn_ns ? mix->turn_ns : UINT64_MAX;
+	struct fah_clock_slot *slot = &head.clocks[0];
+	uint32_t events = UINT32_MAX;
+	struct fah_vary v;
+	int i = 0;
+
+	fah_vary_init(&v, fah_random());
 	slept = 0;
 	for (now = 0; now < LENGTH;) {
 		uint64_t next = event < tick ? event : tick;
 
 		next = next < turn ? next : turn;
-		next = next < change ? next : change;
-		in_kernel += inside ? next - now : 0;
+		next = next < end ? next : end;
+		next = next < look ? next : look;
+		is->of[p.at.place] += (double)(next - now);
 		now = next;
-		/* as collect/clocks.c does; a change begins the interval anew */
-		if (now != event && now + slept >= vary && slot->events != events) {
+		if (now == look) { /* as collect/clocks.c does; a change begins the interval anew */
+			look = now + 20 * MS;
+			if (now + slept < vary || slot->events == events ||
+			    (used && now - used < fah_vary_after(mix->interval_ns)))
+				continue;
 			slot->interval_ns = fah_vary_next(&v, mix->interval_ns);
-			slot->set_ns = now + slept;
-			slot->set_cpu_ns = now;
+			slot->stands_for_ns =
+				fah_vary_stands_for(slot->interval_ns, mix->interval_ns);
 			event = now + slot->interval_ns;
-			vary = now + slept + fah_vary_after(&v, mix->interval_ns);
+			vary = now + slept + fah_vary_after(mix->interval_ns);
+			used = now;
 			events = slot->events;
-			continue;
-		}
-		if (now == turn) {
+		} else if (now == turn) {
 			slept += mix->sleep_ns;
 			turn = now + mix->turn_ns;
-		} else if (now == change) {
-			inside = !inside;
-			change = now + 1 +
-				 (uint64_t)(-log(1 - chance()) *
-					    (double)(inside ? mix->kernel_ns : mix->user_ns));
+			look = now;
+		} else if (now == end) {
+			if (p.waiting)
+				signal_of_tick(&p);
+			p.at = next_stretch(mix, i++);
+			end = now + 1 + p.at.ns;
 		} else if (now == event) {
 			event = now + slot->interval_ns;
-			if (inside)
-				continue;
-			fah_timer_taken_over(t);
-			if (!fah_timer_too_early(t, now - t->event_ns)) {
-				uint64_t upto = fah_timer_account(t, last, now, true);
-
-				user += upto - last;
-				last = upto;
-			}
+			event_came(&p);
 		} else {
 			tick = now + TICK;
-			if (inside && fah_timer_owes_kernel(t, last, now)) {
-				uint64_t upto = fah_timer_account(t, last, now, false);
-
-				kernel += upto - last;
-				last = upto;
-			}
+			tick_came(&p);
 		}
 	}
-	assert_true(last > LENGTH - 2000 * MS && last <= LENGTH);
-	*ret_true = (double)in_kernel / LENGTH;
-	return (double)kernel / (double)(user + kernel);
+	assert_true(p.last > LENGTH - 1000 * MS && p.last <= LENGTH);
+}
+
+static void expect_true(const char *name, const struct mix *mix, double points)
+{
+	struct sums is = {{0}}, shown = {{0}};
+	double all = 0, all_shown = 0;
+
+	for (int i = 0; i < 8; i++) {
+		random_state = 88172645463325252ull + (uint64_t)i * 7919;
+		fah_agent = (struct fah_agent){.clock = FAH_CLOCK_BOTH, .tick_ns = TICK};
+		run(mix, &is, &shown);
+	}
+	for (int i = 0; i < PLACES; i++) {
+		all += is.of[i];
+		all_shown += shown.of[i];
+	}
+	for (int i = 0; i < PLACES; i++) {
+		double true_part = 100 * is.of[i] / all, seen = 100 * shown.of[i] / all_shown;
+
+		if (fabs(seen - true_part) > points)
+			fail_msg("%s, place %d: shown %.2f %%, true %.2f %%", name, i, seen,
+				 true_part);
+	}
 }
 
 static void each_side_gets_its_own(void **state)
 {
 	static const struct mix mixes[] = {
-		{MS, MS, 4 * MS, 0, 0},
-		{MS / 100, MS / 100, 4 * MS, 0, 0},
-		{10 * MS, MS, 4 * MS, 0, 0},
-		{MS, 10 * MS, 4 * MS, 0, 0},
-		{30 * MS, 30 * MS, 4 * MS, 0, 0},
-		{MS, MS, 9 * MS, 0, 0},
-		{MS / 100, MS / 50, 20 * MS, 0, 0},
-		{100 * MS, MS, 9 * MS, 0, 0},
-		/* of many threads that take turns: the interval is due to be changed in each sleep
-		 */
-		{MS, MS / 5, 4 * MS, 5 * MS, 245 * MS},
-		{MS, MS / 5, 4 * MS, 3 * MS, 20 * MS},
-		{MS, MS, 4 * MS, MS, 100 * MS},
+		{MS, MS, 4 * MS, .turn_ns = 0},
+		{MS / 100, MS / 100, 4 * MS, .turn_ns = 0},
+		{10 * MS, MS, 4 * MS, .turn_ns = 0},
+		{MS, 10 * MS, 4 * MS, .turn_ns = 0},
+		{30 * MS, 30 * MS, 4 * MS, .turn_ns = 0},
+		{MS, MS, 9 * MS, .turn_ns = 0},
+		{MS / 100, MS / 50, 20 * MS, .turn_ns = 0},
+		{100 * MS, MS, 9 * MS, .turn_ns = 0},
+		/* of many threads that take turns: the collector looks in each sleep */
+		{MS, MS / 5, 4 * MS, 5 * MS, 245 * MS, .n_cycle = 0},
+		{MS, MS / 5, 4 * MS, 3 * MS, 20 * MS, .n_cycle = 0},
+		{MS, MS, 4 * MS, MS, 100 * MS, .n_cycle = 0},
 	};
+	char name[32];
 
 	for (size_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
-		double sum = 0, expected = 0, worst, n = 0;
+		snprintf(name, sizeof(name), "mix %zu", i);
+		expect_true(name, &mixes[i], 1.0);
+	}
+}
 
-		for (int run = 0; run < 8; run++) {
-			double is;
+/* As tests/targets/truth/faults.py: most is in the kernel, then a long call, work outside of it,
+ * and a short stretch of system calls. At the rate that was asked for, and at a lower one. */
+static void each_place_gets_its_own(void **state)
+{
+	static const struct stretch faults[] = {
+		{0, 23 * MS, 0.95, false},    {0, 17 * MS / 10, 1, true},
+		{1, 8 * MS / 10, 0.9, false}, {1, 5 * MS / 10, 0, false},
+		{1, 4 * MS / 10, 1, true},    {2, 29 * MS / 10, 0, false},
+		{3, 2 * MS, 0.8, false},
+	};
+	static const struct stretch coarse[] = {
+		{0, 10 * MS, 0, false},
+		{1, 10 * MS, 1, false},
+		{2, 2 * MS, 0.3, false},
+		{3, 3 * MS, 0.5, false},
+	};
+	static const struct stretch fine[] = {
+		{0, 3 * MS, 0, false},
+		{1, MS, 1, false},
+		{2, MS / 2, 0.5, false},
+	};
 
-			random_state = 88172645463325252ull + (uint64_t)run * 7919;
-			fah_agent =
-				(struct fah_agent){.clock = FAH_CLOCK_BOTH, .period_ns = 4 * MS};
-			sum += shown(&mixes[i], &is);
-			expected += is;
-			n++;
-		}
-		/* of 8 runs of a minute, chance makes 0.3 points at most */
-		worst = fabs(sum - expected) / n;
-		/* where it slept, when it was that the interval changed is known from the time
-		 * alone */
-		if (worst > (mixes[i].turn_ns ? 0.02 : 0.01))
-			fail_msg("mix %zu: shown %.2f %%, true %.2f %%", i, 100 * sum / n,
-				 100 * expected / n);
+	for (uint64_t interval = 4; interval <= 12; interval += 4) {
+		expect_true("faults", &(struct mix){0, 0, interval * MS, 0, 0, faults, 7}, 0.8);
+		expect_true("coarse", &(struct mix){0, 0, interval * MS, 0, 0, coarse, 4}, 0.8);
+		expect_true("fine", &(struct mix){0, 0, interval * MS, 0, 0, fine, 3}, 0.8);
 	}
 }
 
@@ -172,6 +284,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_side_gets_its_own),
+		cmocka_unit_test(each_place_gets_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,11 +54,11 @@ static double worst(double loop_ns, uint64_t *ret_samples)
 	struct fah_vary v;
 	uint64_t now = 0, set = 0, interval;
 
-	fah_vary_init(&v, true, next_random());
+	fah_vary_init(&v, next_random());
 	interval = fah_vary_next(&v, PERIOD);
 	while (now + interval < LENGTH) {
 		/* the collector looks every 10 to 30 ms */
-		if (now - set >= fah_vary_after(&v, PERIOD)) {
+		if (now - set >= fah_vary_after(PERIOD)) {
 			set = now = now + (uint64_t)(chance() * (double)interval);
 			interval = fah_vary_next(&v, PERIOD);
 			continue;
