@@ -9,6 +9,10 @@
  * behind it is, those of both clocks alike. (Giving a tick all that events had left since the last
  * such tick made the sum exact, but a short stretch in the kernel after one outside of it found
  * little left: of 6.2 % it had 2.3. So had whoever was there after the interval had been changed.)
+ *
+ * The timer alone. Its signal comes with a tick, but after the system call that the tick found.
+ * What was used until then is not that call's alone: a tick's sample stands for the ticks since the
+ * last.
  */
 #include "agent/agent.h"
 
@@ -83,19 +87,23 @@ static uint64_t of_event(const struct fah_timer *t)
 	return ns ? ns : fah_cost_interval();
 }
 
-static uint64_t account_both(const struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns,
-			     uint64_t stands_for)
+/* kept_ns: how far the account is to be behind. */
+static uint64_t account(uint64_t from_ns, uint64_t cpu_ns, uint64_t stands_for, double kept_ns)
 {
-	double interval = (double)fah_cost_interval(), part = t->kernel_part, w, kept;
-	double behind = cpu_ns > from_ns ? (double)(cpu_ns - from_ns) : 0;
+	double behind = cpu_ns > from_ns ? (double)(cpu_ns - from_ns) : 0, own = (double)stands_for;
+	double off = behind - own - kept_ns;
+	double w = own * (1 + off / (EVENED_OVER * (double)fah_cost_interval()));
 
-	/* twice the deviation of what chance makes of such a mix, about; none where all is one */
-	kept = KEPT * part * (1 - part);
-	kept = (kept < KEPT_MAX ? kept : KEPT_MAX) * interval;
-	w = (double)stands_for *
-	    (1 + (behind - (double)stands_for - kept) / (EVENED_OVER * interval));
-	w = w < (double)stands_for / 4 ? (double)stands_for / 4 : w;
+	w = w < own / 4 ? own / 4 : w;
 	return from_ns + (uint64_t)(w < behind ? w : behind);
+}
+
+/* Twice the deviation of what chance makes of such a mix, about; none where all is one. */
+static double kept_of(const struct fah_timer *t)
+{
+	double kept = KEPT * t->kernel_part * (1 - t->kernel_part);
+
+	return (kept < KEPT_MAX ? kept : KEPT_MAX) * (double)fah_cost_interval();
 }
 
 void fah_timer_beside(struct fah_timer *t, uint64_t cpu_ns)
@@ -107,19 +115,20 @@ void fah_timer_beside(struct fah_timer *t, uint64_t cpu_ns)
 }
 
 uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns,
-			   uint64_t kernel_ns)
+			   uint64_t ticks_ns)
 {
 	uint64_t given, before;
 
-	/* a timer's signal waits for the tick in any case: when it was due says nothing */
-	if (!t || !t->outer)
+	if (!t)
 		return cpu_ns;
+	if (!t->outer)
+		return ticks_ns ? account(from_ns, cpu_ns, ticks_ns, 0) : cpu_ns;
 	if (fah_timer_has_both(t)) {
 		before = t->event_ns;
-		if (!kernel_ns)
+		if (!ticks_ns)
 			t->event_ns = cpu_ns;
-		return before ? account_both(t, from_ns, cpu_ns,
-					     kernel_ns ? kernel_ns : of_event(t))
+		return before ? account(from_ns, cpu_ns, ticks_ns ? ticks_ns : of_event(t),
+					kept_of(t))
 			      : cpu_ns;
 	}
 	given = given_interval(t);

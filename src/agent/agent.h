@@ -231,11 +231,12 @@ fah_timer_slot(const struct fah_timer *t); /* NULL: no collector gives it events
 
 /*
  * account.c: by its own thread, in the handler, at this much CPU, after a last record up to
- * from_ns: up to where the sample accounts for it. kernel_ns: of fah_timer_in_kernel, 0 for other
- * samples. t may be NULL.
+ * from_ns: up to where the sample accounts for it. ticks_ns: of the timer's samples what the ticks
+ * stand for, of two clocks what fah_timer_in_kernel said; 0: it is an event's, or not known. t may
+ * be NULL.
  */
 uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns,
-			   uint64_t kernel_ns);
+			   uint64_t ticks_ns);
 /* The collector's event came too early after the last: it is let go, and its CPU goes to the next.
  * t may be NULL. */
 bool fah_timer_too_early(const struct fah_timer *t, uint64_t since_ns);

@@ -153,7 +153,9 @@ static void by_clock(struct fah_thread_state *t, const struct came *came, uint64
 static uint64_t reached(struct fah_thread_state *t, uint64_t mono, uint64_t upto, uint64_t cpu,
 			bool ran_on)
 {
-	uint64_t since = mono - t->real_mono_ns, used = cpu - t->real_cpu_ns;
+	/* a thread's first signal came before its state was made */
+	uint64_t since = mono > t->real_mono_ns ? mono - t->real_mono_ns : 0;
+	uint64_t used = cpu - t->real_cpu_ns;
 	double each = ran_on && used && since > used ? (double)since / (double)used : 1;
 	uint64_t then = mono;
 
@@ -214,6 +216,14 @@ static struct came by_which(struct fah_thread_state *t, struct fah_timer *timer,
 	return came;
 }
 
+/* What ticks say that the sample stands for; 0: it was not by them. */
+static uint64_t stands_for(const struct came *came)
+{
+	return came->by == BY_TICK	    ? came->ticks.all_ns
+	       : came->by == BY_KERNEL_TICK ? came->kernel_ns
+					    : 0;
+}
+
 static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono,
 			 bool outer)
 {
@@ -246,8 +256,7 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	if (came.by == BY_EVENT || came.by == BY_TICK)
 		fah_cost_gap(timer, since);
 	fah_native_walk(t, uc);
-	upto = fah_timer_account(timer, t->last_cpu_ns, cpu,
-				 came.by == BY_KERNEL_TICK ? came.kernel_ns : 0);
+	upto = fah_timer_account(timer, t->last_cpu_ns, cpu, stands_for(&came));
 	came.cpu_ns = cpu;
 	take(t, uc, mono, upto, &came);
 	fah_count_tick(t);

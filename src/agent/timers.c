@@ -95,17 +95,20 @@ void fah_timers_ask(void)
 			ask(&timers[i]);
 }
 
-/* Beside an event the timer tells which ticks found the thread in the kernel, each by itself: of
- * two that came as one it cannot be known which it was. Due a little before the tick, or every
- * other tick would come too early for it. */
+/*
+ * Beside an event the timer tells which ticks found the thread in the kernel, each by itself: of
+ * two that came as one it cannot be known which it was. A timer for each tick is due long before
+ * it. As long as a tick, it would at times be due just after one; and it runs on only when its
+ * signal was delivered, so after long system calls the next tick would not find it due.
+ */
 static uint64_t period_of(const struct fah_timer *t)
 {
-	uint64_t ns = fah_cost_interval();
+	uint64_t ns = fah_cost_interval(), tick = fah_agent.tick_ns, before = tick / 8;
+	bool each = fah_agent.clock != FAH_CLOCK_TEST && ns < tick + tick / 4;
 
-	return t->at_ticks && fah_timer_has_both(t) &&
-			       ns > fah_agent.tick_ns - fah_agent.tick_ns / 4
-		       ? fah_agent.tick_ns - fah_agent.tick_ns / 4
-		       : ns;
+	if (t->at_ticks && fah_timer_has_both(t))
+		each = true;
+	return each && before && ns > before ? before : ns;
 }
 
 /* first_ns 0: off. What was left of the interval, 0 where it was off. */

@@ -3,6 +3,7 @@
 import os
 import pstats
 import re
+import statistics
 
 import pytest
 from support.pythons import REPO
@@ -158,18 +159,18 @@ def test_time_of_instructions(program, python, tmp_path):
     loop as of one call of C's, by a run that nobody watches."""
     script = tmp_path / "slowed.py"
     script.write_text(SLOWED)
-    wrong = []
-    for _ in range(3):  # chance: the loop is in some hundred samples, and machines change their speed
+    seen, true = [], []
+    while True:  # the loop is in some hundred samples, and machines change their speed: the more, the surer
         share, n = plain(python, [str(script)], tmp_path).out.split()
         script.write_text(re.sub(r"(?m)^n = .*", "n = " + n, SLOWED))
         result = calls(python, tmp_path, [script], ["-o", str(tmp_path / "slowed.prof")])
         assert result.status == 0, result
         found = by_name(stats_of(tmp_path / "slowed.prof"), "slowed.py")
-        shown = found["loop"][3] / (found["loop"][3] + found["hashed"][3])
-        if abs(shown - float(share)) < 0.06:
+        seen.append(found["loop"][3] / (found["loop"][3] + found["hashed"][3]))
+        true.append(float(share))
+        if abs(statistics.median(seen) - statistics.median(true)) < 0.06:
             return
-        wrong.append((shown, share, result.out))
-    raise AssertionError(wrong)
+        assert len(seen) < 7, (seen, true)
 
 
 def test_what_goes_wrong(program, system_python, tmp_path):
