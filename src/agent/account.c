@@ -17,8 +17,8 @@
 #include "agent/agent.h"
 
 #define BEHIND_MAX 64  /* intervals; more than chance makes of work in the kernel */
-#define EVENED_OVER 16 /* intervals over which what the account is off is given back */
-#define KEPT_MAX 3.0   /* intervals that it is kept behind */
+#define EVENED_OVER 16 /* such samples over which what the account is off is given back */
+#define KEPT_MAX 3.0   /* such samples that it is kept behind by */
 #define KEPT 32.0      /* of them, by the parts inside the kernel and outside */
 #define MEAN_OF 64     /* ticks that the kernel's part is the mean of */
 #define SOME 0.01      /* of the ticks are in the kernel: each is to be heard of */
@@ -56,9 +56,11 @@ bool fah_timer_in_kernel(struct fah_timer *t, const struct fah_ticks *ticks, uin
 	if (t->kernel_part > SOME || (t->n_ticks == MEAN_OF && t->kernel_part < NONE))
 		fah_timer_at_ticks(t, t->kernel_part > SOME);
 	interval = interval > t->due_ns ? interval : t->due_ns;
-	*ret_ns = interval > ticks->all_ns ? interval : ticks->all_ns;
+	interval = interval > ticks->all_ns ? interval : ticks->all_ns;
+	*ret_ns = (uint64_t)((double)interval * (double)fah_timer_of_ticks(t, ticks->all_ns) /
+			     (double)ticks->all_ns);
 	/* as many as samples are to be taken; of ticks that came as one, as many as were inside */
-	return fah_random() % *ret_ns < ticks->system_ns;
+	return fah_random() % interval < ticks->system_ns;
 }
 
 /*
@@ -76,23 +78,44 @@ static uint64_t account_due(struct fah_timer *t, uint64_t cpu_ns, uint64_t inter
 	return upto;
 }
 
-/* What an event stands for. */
+/*
+ * What an event stands for. The handler of the one before is at the start of its interval, and that
+ * one's sample has got it already: left in, a function would get some of what the handlers take of
+ * a deeper one that runs before it.
+ */
 static uint64_t of_event(const struct fah_timer *t)
 {
 	struct fah_clock_slot *slot = fah_timer_slot(t);
 	uint64_t ns = slot ? atomic_load(&slot->stands_for_ns) : 0;
 
 	if (puts_off(t, given_interval(t)))
-		return t->due_ns;
-	return ns ? ns : fah_cost_interval();
+		ns = t->due_ns;
+	ns = ns ? ns : fah_cost_interval();
+	return ns > t->event_own_ns ? ns - t->event_own_ns : ns;
+}
+
+uint64_t fah_timer_of_ticks(struct fah_timer *t, uint64_t ticks_ns)
+{
+	uint64_t own = t ? t->tick_own_ns : 0; /* likewise */
+
+	if (t)
+		t->tick_own_ns = 0;
+	return ticks_ns > own ? ticks_ns - own : ticks_ns;
+}
+
+/* What the samples of the slower clock stand for, about. */
+static double usual_ns(void)
+{
+	uint64_t ns = fah_cost_interval();
+
+	return (double)(ns > fah_agent.tick_ns ? ns : fah_agent.tick_ns);
 }
 
 /* kept_ns: how far the account is to be behind. */
 static uint64_t account(uint64_t from_ns, uint64_t cpu_ns, uint64_t stands_for, double kept_ns)
 {
 	double behind = cpu_ns > from_ns ? (double)(cpu_ns - from_ns) : 0, own = (double)stands_for;
-	double off = behind - own - kept_ns;
-	double w = own * (1 + off / (EVENED_OVER * (double)fah_cost_interval()));
+	double w = own * (1 + (behind - own - kept_ns) / (EVENED_OVER * usual_ns()));
 
 	w = w < own / 4 ? own / 4 : w;
 	return from_ns + (uint64_t)(w < behind ? w : behind);
@@ -103,7 +126,7 @@ static double kept_of(const struct fah_timer *t)
 {
 	double kept = KEPT * t->kernel_part * (1 - t->kernel_part);
 
-	return (kept < KEPT_MAX ? kept : KEPT_MAX) * (double)fah_cost_interval();
+	return (kept < KEPT_MAX ? kept : KEPT_MAX) * usual_ns();
 }
 
 void fah_timer_beside(struct fah_timer *t, uint64_t cpu_ns)
@@ -121,16 +144,23 @@ uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_n
 
 	if (!t)
 		return cpu_ns;
-	if (!t->outer)
-		return ticks_ns ? account(from_ns, cpu_ns, ticks_ns, 0) : cpu_ns;
-	if (fah_timer_has_both(t)) {
-		before = t->event_ns;
-		if (!ticks_ns)
-			t->event_ns = cpu_ns;
-		return before ? account(from_ns, cpu_ns, ticks_ns ? ticks_ns : of_event(t),
-					kept_of(t))
-			      : cpu_ns;
+	if (!t->outer && !ticks_ns)
+		return cpu_ns;
+	if (t->outer && !fah_timer_has_both(t)) {
+		given = given_interval(t);
+		return given ? account_due(t, cpu_ns, given) : cpu_ns;
 	}
-	given = given_interval(t);
-	return given ? account_due(t, cpu_ns, given) : cpu_ns;
+	before = t->event_ns;
+	if (!ticks_ns)
+		t->event_ns = cpu_ns;
+	if (t->outer && !before)
+		return cpu_ns;
+	return account(from_ns, cpu_ns, ticks_ns ? ticks_ns : of_event(t),
+		       t->outer ? kept_of(t) : 0);
+}
+
+void fah_timer_handled(struct fah_timer *t, bool by_tick, uint64_t ns)
+{
+	if (t)
+		*(by_tick ? &t->tick_own_ns : &t->event_own_ns) = ns;
 }

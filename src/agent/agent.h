@@ -190,9 +190,10 @@ struct fah_timer {
 	uint64_t interval_ns; /* as it was last set */
 	uint64_t due_ns;      /* CPU from its last sample to its next; 0: not known */
 	uint64_t event_ns;    /* two clocks: its thread's CPU at the last event; 0: none yet */
-	double kernel_part;   /* two clocks: of the ticks of late, how many found it inside */
-	uint32_t n_ticks;     /* that this is the mean of */
-	bool at_ticks;	      /* two clocks: it comes at each tick, however rare samples are */
+	uint64_t event_own_ns, tick_own_ns; /* what the handlers of the last of each took */
+	double kernel_part;  /* two clocks: of the ticks of late, how many found it inside */
+	uint32_t n_ticks;    /* that this is the mean of */
+	bool at_ticks;	     /* two clocks: it comes at each tick, however rare samples are */
 	uint64_t expires_ns; /* outer: its thread's CPU when the next signal is due; 0: not known */
 	bool outer;	     /* the collector's event has taken over */
 	bool barred;	     /* it is not to have one now: its thread blocks our signal at times */
@@ -232,11 +233,14 @@ fah_timer_slot(const struct fah_timer *t); /* NULL: no collector gives it events
 /*
  * account.c: by its own thread, in the handler, at this much CPU, after a last record up to
  * from_ns: up to where the sample accounts for it. ticks_ns: of the timer's samples what the ticks
- * stand for, of two clocks what fah_timer_in_kernel said; 0: it is an event's, or not known. t may
- * be NULL.
+ * stand for (fah_timer_of_ticks), of two clocks what fah_timer_in_kernel said; 0: it is an event's,
+ * or not known. What the handler takes is to be added to it. t may be NULL.
  */
 uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns,
 			   uint64_t ticks_ns);
+uint64_t fah_timer_of_ticks(struct fah_timer *t, uint64_t ticks_ns); /* t may be NULL */
+/* So long a handler took. t may be NULL. */
+void fah_timer_handled(struct fah_timer *t, bool by_tick, uint64_t ns);
 /* The collector's event came too early after the last: it is let go, and its CPU goes to the next.
  * t may be NULL. */
 bool fah_timer_too_early(const struct fah_timer *t, uint64_t since_ns);

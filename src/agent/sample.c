@@ -217,9 +217,9 @@ static struct came by_which(struct fah_thread_state *t, struct fah_timer *timer,
 }
 
 /* What ticks say that the sample stands for; 0: it was not by them. */
-static uint64_t stands_for(const struct came *came)
+static uint64_t stands_for(struct fah_timer *timer, const struct came *came)
 {
-	return came->by == BY_TICK	    ? came->ticks.all_ns
+	return came->by == BY_TICK	    ? fah_timer_of_ticks(timer, came->ticks.all_ns)
 	       : came->by == BY_KERNEL_TICK ? came->kernel_ns
 					    : 0;
 }
@@ -256,13 +256,14 @@ static void take_in_turn(struct fah_thread_state *t, const ucontext_t *uc, uint6
 	if (came.by == BY_EVENT || came.by == BY_TICK)
 		fah_cost_gap(timer, since);
 	fah_native_walk(t, uc);
-	upto = fah_timer_account(timer, t->last_cpu_ns, cpu, stands_for(&came));
+	upto = fah_timer_account(timer, t->last_cpu_ns, cpu, stands_for(timer, &came));
 	came.cpu_ns = cpu;
 	take(t, uc, mono, upto, &came);
 	fah_count_tick(t);
 	fah_lines_tick(t);
 	fah_heap_tick(t);
 	own = fah_now_thread_cpu() - cpu;
+	fah_timer_handled(timer, !outer, own);
 	fah_exact_tick((uint64_t)uc->uc_mcontext.gregs[REG_RIP], since, own);
 	fah_cost_note(timer, own + (outer ? fah_cost_of_event() : 0));
 }

@@ -304,7 +304,7 @@ void fah_timer_taken_over(struct fah_timer *t)
 	if (t->outer || t->barred)
 		return;
 	t->outer = true;
-	t->due_ns = t->expires_ns = t->event_ns = 0;
+	t->due_ns = t->expires_ns = t->event_ns = t->event_own_ns = t->tick_own_ns = 0;
 	t->kernel_part = 0;
 	t->n_ticks = 0;
 	t->at_ticks = true;

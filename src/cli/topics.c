@@ -34,7 +34,7 @@ const struct fah_topic fah_topics[] = {
 	 "run by more than samples make."},
 	{.name = "clock", .summary = "when samples are taken, and what that costs",
 	 .text = "A thread is sampled each time it has used so much CPU time: 250 times a second of it, or what "
-	 "--rate says (up to 20 kHz). A sample stands for the CPU time really used since the last one, so "
+	 "--rate says (up to 20 kHz). Samples stand for the CPU time that was really used, so "
 	 "shares don't depend on the rate. Waiting is not sampled, but seen from outside.\n\n"
 	 "Two clocks can do that. The timer is bound to the kernel's tick (usually 250 a second) and every "
 	 "user has it. perf's clock also sees work that keeps step with the tick, and is faster; the "

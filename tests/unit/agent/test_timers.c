@@ -55,8 +55,9 @@ static double chance(void)
 struct stretch {
 	int place;
 	uint64_t ns;
-	double inside;	/* the part in the kernel, in pieces too short to see */
-	bool is_a_call; /* one system call: a signal waits until it is over */
+	double inside;	 /* the part in the kernel, in pieces too short to see */
+	bool is_a_call;	 /* one system call: a signal waits until it is over */
+	uint64_t own_ns; /* what a handler takes there, of a deep stack */
 };
 
 struct mix {
@@ -83,7 +84,7 @@ static struct fah_timer *the_timer(uint64_t interval_ns)
 
 static struct stretch next_stretch(const struct mix *mix, int i)
 {
-	struct stretch s = {i % 2, 0, i % 2, false};
+	struct stretch s = {i % 2, 0, i % 2, false, 0};
 
 	if (mix->cycle) {
 		s = mix->cycle[i % mix->n_cycle];
@@ -104,28 +105,35 @@ struct program {
 	struct stretch at;
 	uint64_t last; /* up to where samples account */
 	struct fah_ticks ticks;
-	bool waiting; /* a tick's signal, for the end of a call */
+	bool waiting;	  /* a tick's signal, for the end of a call */
+	uint64_t handled; /* by handlers, which make the stretch longer */
 	struct sums *is, *shown;
 };
 
-static void sample(struct program *p, uint64_t kernel_ns)
+static void sample(struct program *p, uint64_t ticks_ns)
 {
-	uint64_t upto = fah_timer_account(p->t, p->last, now, kernel_ns);
+	uint64_t upto = fah_timer_account(p->t, p->last, now, ticks_ns);
 
 	assert_true(upto >= p->last && upto <= now);
+	now += p->at.own_ns;
+	p->is->of[p->at.place] += (double)p->at.own_ns;
+	upto += p->at.own_ns;
+	fah_timer_handled(p->t, ticks_ns != 0, p->at.own_ns);
 	p->shown->of[p->at.place] += (double)(upto - p->last);
 	p->last = upto;
+	p->handled += p->at.own_ns;
 }
 
 static void signal_of_tick(struct program *p)
 {
-	uint64_t ns, due = p->t->at_ticks ? TICK : p->mix->interval_ns;
+	uint64_t ns,
+		due = p->t->at_ticks || p->mix->interval_ns < TICK ? TICK : p->mix->interval_ns;
 
 	if (p->ticks.all_ns < due)
 		return;
 	p->waiting = false;
 	if (p->mix->timer_alone)
-		sample(p, p->ticks.all_ns);
+		sample(p, fah_timer_of_ticks(p->t, p->ticks.all_ns));
 	else if (fah_timer_in_kernel(p->t, &p->ticks, &ns))
 		sample(p, ns);
 	p->ticks = (struct fah_ticks){0, 0};
@@ -170,12 +178,15 @@ static void run(const struct mix *mix, struct sums *is, struct sums *shown)
 	for (now = 0; now < LENGTH;) {
 		uint64_t next = event < tick ? event : tick;
 
+		end += p.handled;
+		p.handled = 0;
 		next = next < turn ? next : turn;
 		next = next < end ? next : end;
 		next = next < look ? next : look;
+		next = next > now ? next : now; /* due in a handler */
 		is->of[p.at.place] += (double)(next - now);
 		now = next;
-		if (now == look) { /* as collect/clocks.c does; a change begins the interval anew */
+		if (now >= look) { /* as collect/clocks.c does; a change begins the interval anew */
 			look = now + 20 * MS;
 			if (now + slept < vary || slot->events == events ||
 			    (used && now - used < fah_vary_after(mix->interval_ns)))
@@ -187,20 +198,20 @@ static void run(const struct mix *mix, struct sums *is, struct sums *shown)
 			vary = now + slept + fah_vary_after(mix->interval_ns);
 			used = now;
 			events = slot->events;
-		} else if (now == turn) {
+		} else if (now >= turn) {
 			slept += mix->sleep_ns;
 			turn = now + mix->turn_ns;
 			look = now;
-		} else if (now == end) {
+		} else if (now >= end) {
 			if (p.waiting)
 				signal_of_tick(&p);
 			p.at = next_stretch(mix, i++);
 			end = now + 1 + p.at.ns;
-		} else if (now == event) {
-			event = now + slot->interval_ns;
+		} else if (now >= event) {
+			event += slot->interval_ns;
 			event_came(&p);
 		} else {
-			tick = now + TICK;
+			tick += TICK;
 			tick_came(&p);
 		}
 	}
@@ -268,26 +279,37 @@ static void places(const char *name, const struct stretch *cycle, int n, uint64_
 static void each_place_gets_its_own(void **state)
 {
 	static const struct stretch faults[] = {
-		{0, 23 * MS, 0.95, false},    {0, 17 * MS / 10, 1, true},
-		{1, 8 * MS / 10, 0.9, false}, {1, 5 * MS / 10, 0, false},
-		{1, 4 * MS / 10, 1, true},    {2, 29 * MS / 10, 0, false},
-		{3, 2 * MS, 0.8, false},
+		{0, 23 * MS, 0.95, false, 0},	 {0, 17 * MS / 10, 1, true, 0},
+		{1, 8 * MS / 10, 0.9, false, 0}, {1, 5 * MS / 10, 0, false, 0},
+		{1, 4 * MS / 10, 1, true, 0},	 {2, 29 * MS / 10, 0, false, 0},
+		{3, 2 * MS, 0.8, false, 0},
 	};
 	static const struct stretch coarse[] = {
-		{0, 10 * MS, 0, false},
-		{1, 10 * MS, 1, false},
-		{2, 2 * MS, 0.3, false},
-		{3, 3 * MS, 0.5, false},
+		{0, 10 * MS, 0, false, 0},
+		{1, 10 * MS, 1, false, 0},
+		{2, 2 * MS, 0.3, false, 0},
+		{3, 3 * MS, 0.5, false, 0},
+	};
+	/* as depths.py on 3.8: what a handler takes there is the program's CPU too */
+	static const struct stretch deep[] = {
+		{0, 10 * MS, 0, false, MS / 4},
+		{1, 10 * MS, 0, false, 0},
+		{2, 2 * MS, 0.3, false, 0},
+		{3, 3 * MS, 0.5, false, MS / 4},
 	};
 	static const struct stretch fine[] = {
-		{0, 3 * MS, 0, false},
-		{1, MS, 1, false},
-		{2, MS / 2, 0.5, false},
+		{0, 3 * MS, 0, false, 0},
+		{1, MS, 1, false, 0},
+		{2, MS / 2, 0.5, false, 0},
 	};
 
+	/* of two clocks also at 1,000 Hz */
+	expect_true("faults", &(struct mix){0, 0, MS, 0, 0, faults, 7, false}, 0.8);
+	expect_true("fine", &(struct mix){0, 0, MS, 0, 0, fine, 3, false}, 1.2);
 	for (uint64_t interval = 4; interval <= 12; interval += 4) {
 		places("faults", faults, 7, interval * MS);
 		places("coarse", coarse, 4, interval * MS);
+		places("deep", deep, 4, interval * MS);
 		places("fine", fine, 3, interval * MS);
 	}
 }
