@@ -142,9 +142,7 @@ uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_n
 {
 	uint64_t given, before;
 
-	if (!t)
-		return cpu_ns;
-	if (!t->outer && !ticks_ns)
+	if (!t || (!t->outer && !ticks_ns))
 		return cpu_ns;
 	if (t->outer && !fah_timer_has_both(t)) {
 		given = given_interval(t);

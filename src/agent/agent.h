@@ -226,9 +226,10 @@ void fah_timer_on(struct fah_timer *t);
 void fah_timer_forked(void); /* in a fork's child */
 /* Two clocks at a time: the collector's event outside of the kernel, the timer inside. */
 bool fah_timer_has_both(const struct fah_timer *t);
+/* By its own thread, in the handler: whether a timer beside an event comes at each tick. */
 void fah_timer_at_ticks(struct fah_timer *t, bool yes);
-struct fah_clock_slot *
-fah_timer_slot(const struct fah_timer *t); /* NULL: no collector gives it events */
+/* Where the collector says what event it gave; NULL: it gives none. */
+struct fah_clock_slot *fah_timer_slot(const struct fah_timer *t);
 
 /*
  * account.c: by its own thread, in the handler, at this much CPU, after a last record up to
@@ -238,7 +239,8 @@ fah_timer_slot(const struct fah_timer *t); /* NULL: no collector gives it events
  */
 uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns,
 			   uint64_t ticks_ns);
-uint64_t fah_timer_of_ticks(struct fah_timer *t, uint64_t ticks_ns); /* t may be NULL */
+/* What ticks stand for, without the handler that came with the last one. t may be NULL. */
+uint64_t fah_timer_of_ticks(struct fah_timer *t, uint64_t ticks_ns);
 /* So long a handler took. t may be NULL. */
 void fah_timer_handled(struct fah_timer *t, bool by_tick, uint64_t ns);
 /* The collector's event came too early after the last: it is let go, and its CPU goes to the next.

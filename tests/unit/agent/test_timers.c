@@ -23,7 +23,7 @@
 
 struct fah_agent fah_agent;
 static struct fah_segment_head head;
-static uint64_t random_state, now, slept; /* now: its CPU */
+static uint64_t random_state, now; /* now: its CPU */
 
 struct fah_segment_head *fah_segment_head(void)
 {
@@ -35,10 +35,6 @@ uint64_t fah_random(void)
 	random_state ^= random_state >> 7;
 	random_state ^= random_state << 17;
 	return random_state;
-}
-uint64_t fah_now_mono(void)
-{
-	return now + slept;
 }
 uint64_t fah_cost_interval(void)
 {
@@ -63,7 +59,7 @@ struct stretch {
 struct mix {
 	uint64_t user_ns, kernel_ns; /* mean length of a stretch of each */
 	uint64_t interval_ns;	     /* between samples, as the agent wants them */
-	uint64_t turn_ns, sleep_ns;  /* it sleeps so long after so much CPU; 0: never */
+	uint64_t turn_ns; /* it sleeps after so much CPU, and the collector looks; 0: never */
 	const struct stretch *cycle; /* instead of user_ns and kernel_ns */
 	int n_cycle;
 	bool timer_alone;
@@ -166,7 +162,7 @@ static void tick_came(struct program *p)
 static void run(const struct mix *mix, struct sums *is, struct sums *shown)
 {
 	struct program p = {.mix = mix, .t = the_timer(mix->interval_ns), .is = is, .shown = shown};
-	uint64_t event = 1, tick = TICK, look = 0, vary = 0, used = 0, end = 0;
+	uint64_t event = 1, tick = TICK, look = 0, set = 0, end = 0;
 	uint64_t turn = mix->turn_ns ? mix->turn_ns : UINT64_MAX;
 	struct fah_clock_slot *slot = &head.clocks[0];
 	uint32_t events = UINT32_MAX;
@@ -174,7 +170,6 @@ static void run(const struct mix *mix, struct sums *is, struct sums *shown)
 	int i = 0;
 
 	fah_vary_init(&v, fah_random());
-	slept = 0;
 	for (now = 0; now < LENGTH;) {
 		uint64_t next = event < tick ? event : tick;
 
@@ -188,18 +183,16 @@ static void run(const struct mix *mix, struct sums *is, struct sums *shown)
 		now = next;
 		if (now >= look) { /* as collect/clocks.c does; a change begins the interval anew */
 			look = now + 20 * MS;
-			if (now + slept < vary || slot->events == events ||
-			    (used && now - used < fah_vary_after(mix->interval_ns)))
+			if (slot->events == events ||
+			    (slot->interval_ns && now - set < fah_vary_after(mix->interval_ns)))
 				continue;
 			slot->interval_ns = fah_vary_next(&v, mix->interval_ns);
 			slot->stands_for_ns =
 				fah_vary_stands_for(slot->interval_ns, mix->interval_ns);
 			event = now + slot->interval_ns;
-			vary = now + slept + fah_vary_after(mix->interval_ns);
-			used = now;
+			set = now;
 			events = slot->events;
 		} else if (now >= turn) {
-			slept += mix->sleep_ns;
 			turn = now + mix->turn_ns;
 			look = now;
 		} else if (now >= end) {
@@ -253,9 +246,9 @@ static void each_side_gets_its_own(void **state)
 		{MS / 100, MS / 50, 20 * MS, .turn_ns = 0},
 		{100 * MS, MS, 9 * MS, .turn_ns = 0},
 		/* of many threads that take turns: the collector looks in each sleep */
-		{MS, MS / 5, 4 * MS, 5 * MS, 245 * MS, .n_cycle = 0},
-		{MS, MS / 5, 4 * MS, 3 * MS, 20 * MS, .n_cycle = 0},
-		{MS, MS, 4 * MS, MS, 100 * MS, .n_cycle = 0},
+		{MS, MS / 5, 4 * MS, 5 * MS, .n_cycle = 0},
+		{MS, MS / 5, 4 * MS, 3 * MS, .n_cycle = 0},
+		{MS, MS, 4 * MS, MS, .n_cycle = 0},
 	};
 	char name[32];
 
@@ -267,7 +260,7 @@ static void each_side_gets_its_own(void **state)
 
 static void places(const char *name, const struct stretch *cycle, int n, uint64_t interval_ns)
 {
-	struct mix mix = {0, 0, interval_ns, 0, 0, cycle, n, false};
+	struct mix mix = {0, 0, interval_ns, 0, cycle, n, false};
 
 	expect_true(name, &mix, 0.8);
 	mix.timer_alone = true;
@@ -304,8 +297,8 @@ static void each_place_gets_its_own(void **state)
 	};
 
 	/* of two clocks also at 1,000 Hz */
-	expect_true("faults", &(struct mix){0, 0, MS, 0, 0, faults, 7, false}, 0.8);
-	expect_true("fine", &(struct mix){0, 0, MS, 0, 0, fine, 3, false}, 1.2);
+	expect_true("faults", &(struct mix){0, 0, MS, 0, faults, 7, false}, 0.8);
+	expect_true("fine", &(struct mix){0, 0, MS, 0, fine, 3, false}, 1.2);
 	for (uint64_t interval = 4; interval <= 12; interval += 4) {
 		places("faults", faults, 7, interval * MS);
 		places("coarse", coarse, 4, interval * MS);

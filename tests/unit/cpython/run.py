@@ -17,30 +17,15 @@ import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+sys.path.insert(0, os.path.join(TREE, "tests", "e2e"))
+from support import pythons  # noqa: E402  (the path above comes first)
+
 FULL = bool(os.environ.get("FAH_FULL"))
 STORM = "600:1000000" if FULL else "2"  # at most 600 s; 110 s of CPU time for most
 CAUGHT = 3  # the status of a test that has seen the fault it was given
 STALE, MISSING = str(1 << 16), str(1 << 17)  # as in probe.py
 # Minor version: bits of enum fah_py_test_skip.
 SKIPS = {(3, 12): "16"}
-
-
-def pythons():
-    listed = subprocess.run([os.path.join(TREE, "tools", "pythons")], check=True, stdout=subprocess.PIPE,
-                            universal_newlines=True).stdout
-    for line in listed.splitlines():
-        name, version, root, path = line.split("\t")
-        yield name, tuple(int(part) for part in version.split(".")), root, path
-
-
-def chosen(what):
-    """What takes long is run on one build of each version, the system's where there is one; with FAH_FULL on all."""
-    found = list(pythons())
-    if FULL or what in ("truth", "lines"):
-        return found
-    of = {python[1][:2]: python for python in reversed(found)}
-    of.update((python[1][:2], python) for python in found if python[0].startswith("system-"))
-    return [python for python in found if python in of.values()]
 
 
 def command(root, path, script, *args):
@@ -78,8 +63,10 @@ def main():
     if what == "offsets":
         return subprocess.run([os.path.join(TREE, "tools", "gen-offsets"), "--check"]).returncode
     failed = ran = 0
+    # each version once, where that takes long: with FAH_FULL every build
+    chosen = pythons.available() if what in ("truth", "lines") else pythons.versions()
     with concurrent.futures.ThreadPoolExecutor(2 if what == "step" or (what == "storm" and FULL) else 1) as pool:
-        for tests in pool.map(lambda python: check(what, library, checker, *python), chosen(what)):
+        for tests in pool.map(lambda python: check(what, library, checker, python), chosen):
             for ok, text in tests:
                 ran += ok is not None
                 failed += ok is False
@@ -88,7 +75,7 @@ def main():
     return 1 if failed or not ran else 0
 
 
-def check(what, library, checker, name, version, root, path):
+def check(what, library, checker, python):
     """[(passed, None: skipped; the text to print)] of one Python."""
     runs = {
         "truth": [("walk_truth.py", library)],
@@ -100,21 +87,21 @@ def check(what, library, checker, name, version, root, path):
     }.get(what)
     if not runs:
         sys.exit(__doc__)
-    if what == "caught" and version[:2] in SKIPS:
-        runs.append(("walk_storm.py", library, "step", SKIPS[version[:2]]))
+    if what == "caught" and python.version[:2] in SKIPS:
+        runs.append(("walk_storm.py", library, "step", SKIPS[python.version[:2]]))
     want = CAUGHT if what == "caught" else 0
     results = []
     for script in runs:
-        words = command(root, path, *script)
+        words = command(python.root, python.path, *script)
         if words is None:
-            return [(None, "SKIPPED: %s: only root may enter %s" % (name, root))]
+            return [(None, "SKIPPED: %s: only root may enter %s" % (python.name, python.root))]
         done = lines(words, checker) if what == "lines" else run(words)
         text = done.stdout.strip().splitlines()
         if done.returncode != want:
             shown = "\n".join("    " + line for line in text[-25:])
-            results.append((False, "FAILED: %s: status %d, not %d\n%s" % (name, done.returncode, want, shown)))
+            results.append((False, "FAILED: %s: status %d, not %d\n%s" % (python.name, done.returncode, want, shown)))
         else:
-            results.append((True, "%s: %s" % (name, text[-1] if text else "ok")))
+            results.append((True, "%s: %s" % (python.name, text[-1] if text else "ok")))
     return results
 
 
