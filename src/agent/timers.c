@@ -128,11 +128,19 @@ static uint64_t set_timer(struct fah_timer *t, int id, uint64_t first_ns)
 	return (uint64_t)old.it_value.tv_sec * 1000000000u + (uint64_t)old.it_value.tv_nsec;
 }
 
-/* The first interval is random, or threads that live shorter than a period would be missed or hit
- * in step. */
+/*
+ * The first interval is random, or threads that live shorter than one would be missed or hit in
+ * step: each moment of a thread's CPU has the same chance of a sample, from its beginning on. The
+ * kernel looks at ticks only, which find a thread at any place: what is drawn is which of its
+ * ticks. (Drawn as a time, and then late by up to a tick, the beginnings of threads of 3 ms had 26
+ * % where 50 are true, and of three such threads two had no sample that a tick had found.)
+ */
 static uint64_t first_interval(void)
 {
-	return 1 + fah_random() % fah_cost_interval();
+	uint64_t tick = fah_agent.clock == FAH_CLOCK_TEST ? 0 : fah_agent.tick_ns;
+	uint64_t at = fah_random() % fah_cost_interval();
+
+	return 1 + (tick ? at - at % tick : at);
 }
 
 /*

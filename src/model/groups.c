@@ -124,15 +124,11 @@ void fah_groups_release(struct fah_groups *g)
 	free(g->unknown_ns);
 }
 
-/*
- * The chance that a thread which used so many periods of CPU has a sample: its first timer is set
- * uniformly within a period, and the tick delivers it late by up to about another.
- */
+/* The chance that a thread which used so many periods of CPU has a sample: that of each of its
+ * moments is the same. */
 static double chance(double periods)
 {
-	if (periods >= 2)
-		return 1;
-	return periods < 1 ? periods * periods / 2 : 1 - (2 - periods) * (2 - periods) / 2;
+	return periods < 1 ? periods : 1;
 }
 
 double fah_groups_absent(struct fah_groups *g, const struct fah_profile *p, uint32_t group)

@@ -31,9 +31,10 @@
  *
  * How much a sample weighs. The CPU since the thread's last record, measured, so that a late timer
  * (signals blocked, a long system call) still counts in full. Three corrections:
- *   - the first interval of a thread is drawn from (0, period), so every moment of CPU has the same
- *     chance of a sample, one in a period, and the first sample stands for a whole period, not for
- *     the short time before it. (By its measured CPU the late part of short threads weighed more.)
+ *   - which tick of a thread, or which moment of its first period, has its first sample is drawn,
+ * so every moment of CPU has the same chance of a sample, one in a period, and the first sample
+ *     stands for a whole period, not for the short time before it. (By its measured CPU the late
+ *     part of short threads weighed more.)
  *   - CPU without a stack (drops, the tail after a thread's last sample, threads that ended before
  *     their first) is shared out over samples of like threads: a long thread (8 periods and more)
  *     has its own samples scaled to its own CPU; short threads of a process are grouped by length
@@ -42,9 +43,8 @@
  *   - an agent writes nothing of a thread that ends before its first sample. What a process used by
  *     getrusage beyond its known threads is given to its groups of short threads, as far as their
  *     lengths make unseen threads likely; the rest is unseen_cpu_s.
- * Bias that stays: the kernel's tick delivers a timer late by up to a tick, so within a thread
- * shorter than a few ticks early code is seen less than late code; a group of short threads with
- * fewer than 8 samples joins the next longer one. CPU of groups without any sample is "unsampled".
+ * Bias that stays: a group of short threads with fewer than 8 samples joins the next longer one.
+ * CPU of groups without any sample is "unsampled".
  *
  * Passes over the bytes (walk.c): firm CPU; loose CPU, where there is so much that it was not kept;
  * seconds. A few ns a sample each. Between them settle.c finds what CPU counts; seconds.c gives the

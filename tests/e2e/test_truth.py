@@ -44,35 +44,7 @@ from support.run import FULL, capture_of, copy_tool, plain, profile, run, run_fo
 CHANCE = 1e-4 / 3  # of a false alarm, for each of the three
 TOLERANCE = 2.0  # points: lines, and the examples' functions that run for long at a time
 KINDS = 3.0  # points: Python, native and system
-EVERYWHERE = ("loops", "calls", "lines", "bytecode_lines")  # on every Python also in the short form
-ELSEWHERE = (
-    "holding",
-    "dropping",
-    "extension",
-    "depths",
-    "recursion",
-    "faults",
-    "syscalls",
-    "periodic",
-    "short_threads",
-    "fifty_threads",
-    "processes",
-    "generators",
-    "coroutines",
-    "made_code",
-)
-# Points that a program may be off where the sampling itself leans, which no interval covers; what is
-# found above that is a new defect. A clock that is bound to the kernel's tick sees work in step with
-# the tick, by its own timers or because a busy kernel hands out cores at ticks, at one phase only.
-# Threads of 3 ms have no other.
-BOUND_TO_TICK = {"periodic": 60.0, "short_threads": 30.0}
-BOTH_CLOCKS = {"short_threads": 30.0}
-
-
-def leaning(it):
-    """Those points, or None where chance alone is to blame."""
-    bound = it.capture.meta["clock"] == "thread-cpu"
-    return (BOUND_TO_TICK if bound else BOTH_CLOCKS).get(it.program)
+EVERYWHERE, ELSEWHERE, leaning = truth.EVERYWHERE, truth.ELSEWHERE, truth.leaning
 
 
 def seconds(program, python):

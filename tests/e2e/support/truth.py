@@ -26,6 +26,31 @@ RUNNING = 3  # mask of the kind of a sample
 SYSTEM_PART = 128
 IN_TREE = re.compile(r"^[\s│|]*[├└|`]+─*-*\s*(?P<name>\S.*?)\.{2,}\s*(?P<share>[\d.]+)%\s*$")
 
+EVERYWHERE = ("loops", "calls", "lines", "bytecode_lines")  # on every Python also in the short form
+ELSEWHERE = (
+    "holding",
+    "dropping",
+    "extension",
+    "depths",
+    "recursion",
+    "faults",
+    "syscalls",
+    "periodic",
+    "short_threads",
+    "beginnings",
+    "fifty_threads",
+    "processes",
+    "generators",
+    "coroutines",
+    "made_code",
+)
+# Points that a program may be off where the sampling itself leans, which no interval covers; what is
+# found above that is a new defect. A clock that is bound to the kernel's tick sees work in step with
+# the tick, by its own timers or because a busy kernel hands out cores at ticks, at one phase only.
+# Threads of 3 ms have no other. (Where a tick finds them is chance, so `beginnings` is off by little.)
+BOTH_CLOCKS = {"short_threads": 30.0, "beginnings": 10.0}
+BOUND_TO_TICK = {"periodic": 60.0, **BOTH_CLOCKS}
+
 
 @dataclass
 class Truth:
@@ -186,6 +211,12 @@ def judge(program: str, python: str, truth: Truth, result) -> Run:
     if truth.word("waits"):
         it.said = inspect(folder / "profile.fah").out
     return it
+
+
+def leaning(it):
+    """Those points, or None where chance alone is to blame."""
+    bound = it.capture.meta["clock"] == "thread-cpu"
+    return (BOUND_TO_TICK if bound else BOTH_CLOCKS).get(it.program)
 
 
 def effective(weights) -> float:
