@@ -285,6 +285,12 @@ uint32_t fah_codes_other(struct fah_thread_state *t, const char *file, const cha
 int fah_segment_start(void);			 /* the process's first segment */
 void fah_segment_forked(void);			 /* in a fork's child: forget the parent's */
 struct fah_segment_head *fah_segment_head(void); /* segment 0's; NULL: none */
+/* <session>/<pid>-<mono ns>-<n><suffix>; the time keeps a reused pid apart. To a buffer of
+ * FAH_PATH_MAX + 80. */
+void fah_segment_path(char *p, uint32_t pid, uint64_t mono, uint32_t n, const char *suffix);
+/* A file may be so large: beyond the program's limit the kernel would send it a signal that kills.
+ */
+bool fah_segment_may_have(uint64_t bytes);
 bool fah_segment_closed(void);
 /*
  * Room for a record of at most max payload bytes in t's chunk (a new chunk, begun with a THREAD

@@ -2,42 +2,17 @@
  * exact.h - every call, its time and its caller (`calls`): the files of it.
  *
  * The interpreter tells of each call by calling us, with the GIL: by sys.monitoring since 3.12, as
- * the thread's profile function before. Each thread has its own stack and table, so nothing on the
- * hot path is shared. Times are those of the processor's clock, minus what telling costs.
+ * the thread's profile function before. Each thread has its own stack and table (core/kept.h), so
+ * nothing on the hot path is shared. Times are those of the processor's clock, minus what telling
+ * costs.
  */
 #ifndef FAH_AGENT_EXACT_H
 #define FAH_AGENT_EXACT_H
 
 #include "agent/agent.h"
 #include "agent/event_clock.h"
+#include "agent/kept.h"
 #include "agent/pyapi.h"
-
-/* A function in one thread's table. */
-struct fah_exact_called {
-	uint64_t key;	     /* its code object, or the PyMethodDef of one of C's; 0: all others */
-	uint32_t version;    /* of the code object: another may come to its place; 0: not known */
-	uint32_t id;	     /* the segment's; 0: not told yet */
-	uint32_t level;	     /* so often it runs now */
-	bool starts_threads; /* of C: a thread may have come by it */
-	bool takes_tool;     /* of C: the program may want the number of our tool */
-	bool replaces_us;    /* of C: before 3.12 it sets another profile function */
-	bool changed;	     /* since it was written */
-	uint64_t recursive;  /* calls while it ran already, and */
-	int64_t total;	     /* ticks with what it called: since written */
-	const struct fah_exact_cost *cost; /* of C: what telling of it costs */
-	struct fah_exact_call *last;	   /* that it made: loops call the same again */
-	struct fah_exact_called *next;	   /* of all in the table */
-};
-
-/* Calls of it by one other. 64 bytes: one line of the cache. */
-struct fah_exact_call {
-	uint64_t key;
-	struct fah_exact_called *caller, *callee;
-	uint32_t version, level;
-	uint64_t calls, recursive;
-	int64_t self, total;
-};
-_Static_assert(sizeof(struct fah_exact_call) == 64, "a line of the cache");
 
 /* A call that runs. */
 struct fah_exact_frame {
@@ -62,18 +37,10 @@ struct fah_exact_thread {
 	struct fah_exact_call *calls;	 /* room: what is left of it ... */
 	struct fah_exact_called *called; /* ... likewise */
 	uint32_t calls_left, called_left;
-	struct fah_exact_block *blocks; /* of calls, to go through them */
-	struct fah_exact_called nobody, others;
+	struct fah_exact_block *blocks;		  /* of calls, to go through them */
+	struct fah_exact_called *nobody, *others; /* those beside the functions */
 	struct fah_exact_call root;
 	_Atomic uint32_t used, writing;
-};
-
-/* Calls are handed out from these; they stay where they are. */
-#define FAH_EXACT_BLOCK 1023u
-struct fah_exact_block {
-	struct fah_exact_block *next;
-	uint32_t n, unused[13];
-	struct fah_exact_call calls[FAH_EXACT_BLOCK];
 };
 
 /* What telling costs, in ticks: what a call adds to its caller's time, and what to its own. */

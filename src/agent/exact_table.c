@@ -37,6 +37,22 @@ static void *room(size_t size, bool must)
 	return p;
 }
 
+/* The same where it outlives the process. Not while costs are measured: those calls are ours. */
+static void *kept_room(enum fah_kept kind, size_t size, bool must)
+{
+	void *p;
+
+	if (fah_exacting.measuring)
+		return room(size, must);
+	if (!must && atomic_load(&fah_exacting.bytes) + size > FAH_EXACT_BYTES)
+		return NULL;
+	p = fah_kept_room(kind, size);
+	if (!p)
+		return room(size, must);
+	atomic_fetch_add(&fah_exacting.bytes, size);
+	return p;
+}
+
 static void give_back(void *p, size_t size)
 {
 	FAH_SYS2(SYS_munmap, p, size);
@@ -50,7 +66,7 @@ struct fah_exact_thread *fah_exact_thread_at(uint32_t i)
 
 static void empty(struct fah_exact_thread *t)
 {
-	t->root = (struct fah_exact_call){.callee = &t->nobody, .version = 1};
+	t->root = (struct fah_exact_call){.callee = t->nobody, .version = 1};
 	t->top = t->frames;
 	*t->top = (struct fah_exact_frame){.call = &t->root};
 }
@@ -64,8 +80,12 @@ static struct fah_exact_thread *make(void)
 	t->frames = room(FRAMES_FIRST * sizeof(*t->frames), true);
 	t->slots = room(SLOTS_FIRST * sizeof(*t->slots), true);
 	t->called_slots = room(SLOTS_FIRST * sizeof(*t->called_slots), true);
-	if (!t->frames || !t->slots || !t->called_slots)
+	t->called = kept_room(FAH_KEPT_CALLED, CALLED_BLOCK * sizeof(*t->called), true);
+	if (!t->frames || !t->slots || !t->called_slots || !t->called)
 		return NULL; /* no memory at all: the program ends soon */
+	t->nobody = t->called++;
+	t->others = t->called++;
+	t->called_left = CALLED_BLOCK - 2;
 	t->end = t->frames + FRAMES_FIRST;
 	t->mask = t->called_mask = SLOTS_FIRST - 1;
 	return t;
@@ -111,7 +131,7 @@ void fah_exact_thread_end(void)
 {
 	struct fah_exact_thread *t = fah_exact_mine;
 
-	if (!t || !atomic_load(&fah_exacting.on))
+	if (!t || fah_exacting.forked || !atomic_load(&fah_exacting.on))
 		return;
 	fah_exact_end_open(t);
 	fah_exact_mine = NULL;
@@ -213,15 +233,15 @@ static bool tell(struct fah_exact_called *f, fah_object *of)
 
 static struct fah_exact_called *others(struct fah_exact_thread *t)
 {
-	if (!t->others.id) {
-		t->others.key = 0;
-		t->others.cost = fah_exact_cost_of_c(0);
-		if (!tell(&t->others, NULL))
+	if (!t->others->id) {
+		t->others->key = 0;
+		t->others->cost = fah_exact_cost_of_c(0);
+		if (!tell(t->others, NULL))
 			return NULL;
-		t->others.next = t->all;
-		t->all = &t->others;
+		t->others->next = t->all;
+		t->all = t->others;
 	}
-	return &t->others;
+	return t->others;
 }
 
 static struct fah_exact_called *called(struct fah_exact_thread *t, uint64_t key, uint32_t version,
@@ -237,7 +257,7 @@ static struct fah_exact_called *called(struct fah_exact_thread *t, uint64_t key,
 		if (f->key == key && f->version == version)
 			return f;
 	if (!t->called_left) {
-		t->called = room(CALLED_BLOCK * sizeof(*t->called), false);
+		t->called = kept_room(FAH_KEPT_CALLED, CALLED_BLOCK * sizeof(*t->called), false);
 		if (!t->called)
 			return others(t);
 		t->called_left = CALLED_BLOCK;
@@ -281,7 +301,7 @@ struct fah_exact_call *fah_exact_call_new(struct fah_exact_thread *t,
 		return NULL;
 	if (!widen_calls(t))
 		callee = others(t);
-	if (callee == &t->others)
+	if (callee == t->others)
 		key = version = 0;
 	if (!callee)
 		return NULL;
@@ -289,7 +309,7 @@ struct fah_exact_call *fah_exact_call_new(struct fah_exact_thread *t,
 	if (c)
 		return c;
 	if (!t->calls_left) {
-		struct fah_exact_block *b = room(sizeof(*b), false);
+		struct fah_exact_block *b = kept_room(FAH_KEPT_CALLS, sizeof(*b), false);
 
 		if (!b)
 			return NULL;

@@ -1,6 +1,7 @@
 /*
  * exact_write.c - what is new in a thread's table, as records; then it is 0 again. By the thread
  * itself about once a second, for those that ended by another, for all at the end of the process.
+ * Of a process that is killed the collector takes the rest from the tables (core/kept.h).
  */
 #include "agent/event_writer.h"
 #include "agent/exact.h"
@@ -34,7 +35,7 @@ static bool write_calls(struct fah_exact_thread *t, struct fah_thread_state *w, 
 			if (!c->calls)
 				continue;
 			if (!put(w, c->callee->id,
-				 c->caller == &t->nobody ? 1 : c->caller->id + 1ull, c->calls,
+				 c->caller == t->nobody ? 1 : c->caller->id + 1ull, c->calls,
 				 c->recursive, (double)c->self * ns, (double)c->total * ns))
 				return false;
 			c->calls = c->recursive = 0;
@@ -80,7 +81,8 @@ void fah_exact_end(void)
 {
 	struct fah_exact_thread *t;
 
-	if (!atomic_load(&fah_exacting.on))
+	/* a fork's child that was told of nothing has its parent's tables only */
+	if (!atomic_load(&fah_exacting.on) || fah_exacting.forked)
 		return;
 	for (uint32_t i = 0; (t = fah_exact_thread_at(i)); i++) {
 		if (atomic_load(&t->used))

@@ -59,6 +59,11 @@ struct fah_lines_thread *fah_lines_mine(void)
 	return mine;
 }
 
+struct fah_lines_thread *fah_lines_mine_or_none(void)
+{
+	return mine;
+}
+
 void fah_lines_thread_end(void)
 {
 	struct fah_lines_thread *t = mine;

@@ -13,15 +13,11 @@
 
 #include "agent/agent.h"
 #include "agent/event_clock.h"
+#include "agent/kept.h"
 #include "agent/pyapi.h"
 
 #define FAH_LINED_MAX 8192u    /* code objects */
 #define FAH_LINES_DEPTH 65536u /* frames of chosen code on one thread's stack */
-
-struct fah_line {
-	uint64_t hits;
-	int64_t ticks, called; /* of its time, what was spent in functions that it called */
-};
 
 /* A code object that was chosen; kept alive. */
 struct fah_lined {
@@ -29,9 +25,9 @@ struct fah_lined {
 	uint32_t id;		  /* the segment's; 0: not told yet */
 	int32_t base;		  /* lines[0] is of this line */
 	_Atomic uint32_t n_lines; /* room in lines[] */
-	struct fah_line *lines;
-	bool marked;	      /* by profile() */
-	_Atomic bool changed; /* since it was written */
+	struct fah_line *lines;	  /* behind their struct fah_lines_kept */
+	bool marked;		  /* by profile() */
+	_Atomic bool changed;	  /* since it was written */
 };
 
 enum fah_lines_call {
@@ -100,6 +96,7 @@ void fah_lines_go_on(struct fah_lines_frame *f, int32_t line, int64_t now);
 void fah_lines_thread_end(void);			  /* by the thread itself */
 struct fah_lines_thread *fah_lines_thread_at(uint32_t i); /* NULL beyond the last */
 void fah_lines_threads_forked(void);
+struct fah_lines_thread *fah_lines_mine_or_none(void); /* NULL: it ran no chosen code */
 
 /* lines_table.c: code objects that were chosen. */
 int fah_lined_setup(void);
@@ -110,7 +107,10 @@ struct fah_lined *fah_lined_at(uint32_t i); /* NULL beyond the last */
 uint32_t fah_lined_index(const struct fah_lined *l);
 /* Room for that line: its index + 1, or 0. */
 uint32_t fah_lined_room(struct fah_lined *l, int32_t line);
-void fah_lined_zero(void);  /* all counts; in a fork's child also what was told of them */
+void fah_lined_told(struct fah_lined *l); /* its id or mark is new */
+void fah_lined_keep(void);		  /* what is counted from now on is the program's */
+/* In a fork's child: it begins anew, in room of its own, and nothing was told. */
+void fah_lined_forked(void);
 void fah_lined_clear(void); /* nothing is chosen any more */
 
 /* lines_scope.c: what the tool has left in the session's folder. */
@@ -150,6 +150,8 @@ static inline void fah_lines_look(struct fah_lines_thread *t, int64_t ticks)
 void fah_lines_start(void); /* with the GIL; nothing where it is not wanted */
 /* A code object; marked: by profile(). False: there is no room. */
 bool fah_lines_choose(fah_object *code, bool marked);
+/* Its code object is in the segment, which a fork's child has to do again. With the GIL. */
+void fah_lines_tell(struct fah_lined *l);
 /* By its name or file. *ret_marks: it is line_profiler's own profile(), whose first argument behind
  * self is marked. */
 bool fah_lines_is_wanted(fah_object *code, bool *ret_marks);

@@ -20,6 +20,12 @@ static bool global_on;
 static fah_object *disable, *t_python, *t_method;
 static fah_object *marker; /* line_profiler's own profile(), once it was called */
 
+#define TURNS 1024u /* jumps that are known; of those that share a place the last one is */
+static struct turn {
+	uint64_t key;
+	int32_t line;
+} turns[TURNS];
+
 static uint64_t address(const fah_object *o)
 {
 	return (uint64_t)(uintptr_t)o;
@@ -87,6 +93,49 @@ static int32_t line_at(uint64_t code, int32_t offset)
 			    c.firstlineno, (uint32_t)offset, &at) < 0)
 		return 0;
 	return at.line;
+}
+
+/*
+ * The line to which a jump goes back that stays on it, 0: it is another jump. `for x in y: z` on
+ * one line, `while`, comprehensions: the interpreter tells of such a line once, trace functions
+ * hear of each turn.
+ */
+static int32_t turn_of(uint64_t code, uint32_t from, uint32_t to)
+{
+	uint64_t key = code << 16 ^ from;
+	struct turn *known = &turns[(key ^ key >> 20) * 0x9e3779b97f4a7c15ull >> 48 & (TURNS - 1)];
+	int32_t line;
+
+	if (known->key == key)
+		return known->line;
+	line = to > from ? 0 : line_at(code, (int32_t)to);
+	if (line <= 0 || line != line_at(code, (int32_t)from))
+		return 0; /* and is not told of again */
+	*known = (struct turn){key, line};
+	return line;
+}
+
+static fah_object *on_jump(fah_object *self, fah_object *const *args, long n)
+{
+	int64_t ticks = fah_event_ticks();
+	struct fah_lines_thread *t = fah_lines_mine();
+	int32_t line =
+		turn_of(address(args[0]), fah_py_small_int(args[1]), fah_py_small_int(args[2]));
+	struct fah_lines_frame *f;
+	uint64_t frame;
+
+	(void)self;
+	(void)n;
+	if (!line) {
+		fah_py.incref(disable);
+		return disable;
+	}
+	f = t ? top_of(t, address(args[0]), &frame) : NULL;
+	if (f)
+		fah_lines_hit(f, line, ticks - t->spent);
+	if (t)
+		t->spent += fah_lining.cost.line;
+	return fah_py.none;
 }
 
 static void begin(struct fah_lines_thread *t, uint64_t code, int64_t now, int32_t offset)
@@ -239,11 +288,12 @@ static const struct {
 	fah_object *(*callback)(fah_object *, fah_object *const *, long);
 	bool local, call;
 } events[] = {
-	{"LINE", on_line, true, false},		{"PY_START", on_start, true, false},
-	{"PY_RESUME", on_resume, true, false},	{"PY_RETURN", on_end, true, false},
-	{"PY_YIELD", on_end, true, false},	{"PY_THROW", on_resume, false, false},
-	{"PY_UNWIND", on_unwind, false, false}, {"CALL", on_call, true, true},
-	{"C_RETURN", on_c_return, false, true}, {"C_RAISE", on_c_return, false, true},
+	{"LINE", on_line, true, false},	       {"JUMP", on_jump, true, false},
+	{"PY_START", on_start, true, false},   {"PY_RESUME", on_resume, true, false},
+	{"PY_RETURN", on_end, true, false},    {"PY_YIELD", on_end, true, false},
+	{"PY_THROW", on_resume, false, false}, {"PY_UNWIND", on_unwind, false, false},
+	{"CALL", on_call, true, true},	       {"C_RETURN", on_c_return, false, true},
+	{"C_RAISE", on_c_return, false, true},
 };
 
 static bool set_local(fah_object *code, long which)

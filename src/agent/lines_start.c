@@ -11,23 +11,28 @@
 
 #define OPTIMIZED 1u /* co_flags: neither a module's code nor a class's */
 
-bool fah_lines_choose(fah_object *code, bool marked)
+/* Now: at the end of the process its names may be gone. */
+void fah_lines_tell(struct fah_lined *l)
 {
-	bool is_new;
-	struct fah_lined *l = fah_lined_add(code, &is_new);
-	struct fah_thread_state *t;
+	struct fah_thread_state *t = l->id ? NULL : fah_event_writer();
 
-	if (l && marked)
-		l->marked = true;
-	if (!l || !is_new)
-		return l != NULL;
-	/* now: at the end of the process its names may be gone */
-	t = fah_event_writer();
 	if (t) {
 		l->id = fah_event_code_id(t, l->code, fah_lined_index(l));
 		fah_event_writer_end();
 	}
-	return fah_lines_listen(code, true);
+	fah_lined_told(l);
+}
+
+bool fah_lines_choose(fah_object *code, bool marked)
+{
+	bool is_new;
+	struct fah_lined *l = fah_lined_add(code, &is_new);
+
+	if (!l)
+		return false;
+	l->marked |= marked;
+	fah_lines_tell(l);
+	return !is_new || fah_lines_listen(code, true);
 }
 
 bool fah_lines_listen(fah_object *code, bool wanted)
@@ -125,6 +130,7 @@ void fah_lines_start(void)
 		fah_lines_note(why);
 		return;
 	}
+	fah_lined_keep();
 	atomic_store(&fah_lining.on, true);
 	fah_lines_marks_install();
 }

@@ -1,13 +1,13 @@
 /*
- * lines_table.c - the code objects that were chosen, and room for the counts of their lines, in
- * memory of our own. With the GIL.
+ * lines_table.c - the code objects that were chosen, and room for the counts of their lines, which
+ * outlives the process (core/kept.h). With the GIL.
  */
 #include "agent/lines.h"
 
 #include <string.h>
 
 #define SLOTS (2 * FAH_LINED_MAX) /* index + 1, 0: empty */
-#define BLOCK (1u << 20)
+#define BLOCK (1u << 18)
 #define BYTES_MAX (64u << 20) /* of all counts */
 #define FIRST_ROOM 32u	      /* lines */
 #define SPAN_MAX (1 << 20)    /* lines from a function's first to its last */
@@ -22,6 +22,7 @@ static struct tables *tables;
 static _Atomic uint32_t n_all;
 static uint8_t *block;
 static size_t block_left, bytes;
+static bool keeps, forking;
 
 int fah_lined_setup(void)
 {
@@ -56,26 +57,53 @@ uint32_t fah_lined_index(const struct fah_lined *l)
 	return (uint32_t)(l - tables->all);
 }
 
-static struct fah_line *room_for(uint32_t n)
+static void *more(size_t size)
 {
-	size_t size = n * sizeof(struct fah_line);
-	uint8_t *room;
+	void *p;
 
-	if (size > BLOCK / 4)
-		return bytes + size <= BYTES_MAX && (bytes += size) ? fah_pages(size) : NULL;
-	if (size > block_left) {
-		if (bytes + BLOCK > BYTES_MAX)
-			return NULL;
-		block = fah_pages(BLOCK);
-		block_left = block ? BLOCK : 0;
-		if (!block)
-			return NULL;
-		bytes += BLOCK;
+	if (bytes + size > BYTES_MAX)
+		return NULL;
+	p = keeps ? fah_kept_room(FAH_KEPT_LINES, size) : NULL;
+	p = p ? p : fah_pages(size);
+	bytes += p ? size : 0;
+	return p;
+}
+
+static struct fah_lines_kept *room_for(uint32_t n)
+{
+	size_t size = sizeof(struct fah_lines_kept) + n * sizeof(struct fah_line);
+	struct fah_lines_kept *room;
+
+	if (size > BLOCK / 4) {
+		room = more(size);
+	} else {
+		if (size > block_left) {
+			block = more(BLOCK);
+			block_left = block ? BLOCK : 0;
+		}
+		room = (struct fah_lines_kept *)(void *)block;
+		block += block ? size : 0;
+		block_left -= block ? size : 0;
 	}
-	room = block;
-	block += size;
-	block_left -= size;
-	return (struct fah_line *)(void *)room;
+	if (room)
+		room->n = n;
+	return room;
+}
+
+static struct fah_lines_kept *kept_of(const struct fah_lined *l)
+{
+	return l->lines ? (struct fah_lines_kept *)(void *)l->lines - 1 : NULL;
+}
+
+void fah_lined_told(struct fah_lined *l)
+{
+	struct fah_lines_kept *kept = kept_of(l);
+
+	if (!kept)
+		return;
+	kept->marked = l->marked;
+	kept->base = l->base;
+	kept->id = l->id;
 }
 
 /* Frames that run hold indices. */
@@ -94,7 +122,7 @@ uint32_t fah_lined_room(struct fah_lined *l, int32_t line)
 	uint32_t old = atomic_load(&l->n_lines), n = old > FIRST_ROOM ? old : FIRST_ROOM;
 	int64_t from = old && l->base < line ? l->base : line;
 	int64_t to = old && (int64_t)l->base + old > line ? (int64_t)l->base + old : line + 1ll;
-	struct fah_line *grown = NULL;
+	struct fah_lines_kept *kept = kept_of(l), *grown = NULL;
 
 	if (line > 0 && to - from <= SPAN_MAX) {
 		while (n < to - from)
@@ -106,12 +134,17 @@ uint32_t fah_lined_room(struct fah_lined *l, int32_t line)
 		return 0;
 	}
 	if (old) {
-		memcpy(grown + (l->base - from), l->lines, old * sizeof(*grown));
-		shift_frames(l, (uint32_t)(l->base - from));
+		memcpy(grown->lines + (l->base - from), l->lines, old * sizeof(*l->lines));
+		if (!forking)
+			shift_frames(l, (uint32_t)(l->base - from));
 	}
 	/* a handler may read meanwhile: who sees the new length sees the new lines */
-	l->lines = grown;
+	l->lines = grown->lines;
 	l->base = (int32_t)from;
+	if (keeps)
+		fah_lines_tell(l);
+	if (kept)
+		kept->id = 0;
 	atomic_store_explicit(&l->n_lines, n, memory_order_release);
 	return (uint32_t)(line - l->base) + 1;
 }
@@ -141,17 +174,52 @@ static void nothing_lost(void)
 	atomic_store(&fah_lining.lost_lines, 0);
 }
 
-void fah_lined_zero(void)
+/* Lines that run go on, where they have room: frames hold numbers, not indices, up to the end. */
+static void move_frames(struct fah_lines_thread *t)
 {
+	struct fah_lines_frame *f;
+
+	for (f = t->frames; f < t->frames + t->depth; f++)
+		if (f->line)
+			fah_lined_room(f->of, (int32_t)f->line);
+	for (f = t->frames; f < t->frames + t->depth; f++) {
+		uint32_t at = f->line - (uint32_t)f->of->base;
+
+		f->line = f->line && at < atomic_load(&f->of->n_lines) ? at + 1 : 0;
+	}
+}
+
+void fah_lined_forked(void)
+{
+	struct fah_lines_thread *t = fah_lines_mine_or_none();
 	struct fah_lined *l;
 
 	nothing_lost();
+	for (uint32_t i = 0; t && i < t->depth; i++)
+		if (t->frames[i].line)
+			t->frames[i].line += (uint32_t)t->frames[i].of->base - 1;
 	for (uint32_t i = 0; (l = fah_lined_at(i)); i++) {
-		if (l->lines)
-			memset(l->lines, 0, atomic_load(&l->n_lines) * sizeof(*l->lines));
+		l->lines = NULL; /* they are the parent's */
+		atomic_store(&l->n_lines, 0);
 		l->id = 0;
 		atomic_store(&l->changed, false);
 	}
+	block = NULL;
+	block_left = bytes = 0;
+	/* in memory of the process alone: most forks become another program, and need no file */
+	keeps = false;
+	forking = true;
+	if (t)
+		move_frames(t);
+	forking = false;
+	fah_lined_keep();
+}
+
+void fah_lined_keep(void)
+{
+	block = NULL;
+	block_left = 0;
+	keeps = true;
 }
 
 void fah_lined_clear(void)

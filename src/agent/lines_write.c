@@ -1,6 +1,7 @@
 /*
  * lines_write.c - counts of lines into records: all of them so far, each time, so that the last
- * record of a function's lines is the one that counts. In handlers now and then, and at the end.
+ * record of a function's lines is the one that counts. In handlers now and then, and at the end; of
+ * a process that is killed the collector takes them from where they are counted (core/kept.h).
  */
 #include "agent/lines.h"
 #include "core/sys.h"
@@ -51,8 +52,10 @@ static bool define(struct fah_thread_state *t, struct fah_lined *l)
 				     .ident = (uint64_t)fah_lined_index(l) << 32 | 1};
 	enum fah_drop drop;
 
-	if (!l->id)
+	if (!l->id) {
 		l->id = fah_codes_id(t, &frame, &drop);
+		fah_lined_told(l);
+	}
 	return l->id != 0;
 }
 
@@ -198,6 +201,6 @@ void fah_lines_forked(void)
 		return;
 	atomic_store(&writing, false);
 	next_written = 0;
-	fah_lined_zero();
+	fah_lined_forked();
 	fah_lines_threads_forked();
 }

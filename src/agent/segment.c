@@ -35,8 +35,7 @@ static _Atomic bool growing; /* one thread makes a segment; the others drop mean
  * none. NULL: not a fork, or said already. */
 static struct fah_segment_head *_Atomic above;
 
-/* <session>/<pid>-<mono ns>-<n>.seg; the time keeps a reused pid apart. */
-static void segment_path(char *p, uint32_t pid, uint64_t mono, uint32_t n)
+void fah_segment_path(char *p, uint32_t pid, uint64_t mono, uint32_t n, const char *suffix)
 {
 	size_t len = strlen(fah_agent.session);
 
@@ -48,7 +47,7 @@ static void segment_path(char *p, uint32_t pid, uint64_t mono, uint32_t n)
 	p = fah_put_decimal(p, mono);
 	*p++ = '-';
 	p = fah_put_decimal(p, n);
-	memcpy(p, ".seg", 5);
+	memcpy(p, suffix, strlen(suffix) + 1);
 }
 
 static void read_cmdline(struct fah_segment_head *head)
@@ -151,18 +150,21 @@ static void say_unrecorded(void)
 	FAH_SYS2(SYS_munmap, head, FAH_SEGMENT_HEAD);
 }
 
-static struct segment *make_segment(uint32_t n)
+bool fah_segment_may_have(uint64_t bytes)
 {
 	uint64_t limit[2];
 
-	/* beyond the limit fallocate would send the program a signal that kills */
-	if (FAH_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, limit) == 0 &&
-	    limit[0] < sizeof(struct segment))
+	return FAH_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, limit) != 0 || limit[0] >= bytes;
+}
+
+static struct segment *make_segment(uint32_t n)
+{
+	if (!fah_segment_may_have(sizeof(struct segment)))
 		return NULL;
 	making.pid = (uint32_t)FAH_SYS0(SYS_getpid);
 	making.n = n;
 	making.mono = fah_now_mono();
-	segment_path(making.path, making.pid, making.mono, n);
+	fah_segment_path(making.path, making.pid, making.mono, n, ".seg");
 	making.refused = false;
 	fah_apart(make_file, NULL, making_stack, sizeof(making_stack));
 	if (!n && making.refused)

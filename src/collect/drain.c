@@ -9,6 +9,7 @@
 
 #include "capture/reader.h"
 #include "collect/health.h"
+#include "collect/kept.h"
 #include "collect/logs.h"
 #include "collect/runtime_code.h"
 #include "core/err.h"
@@ -332,6 +333,7 @@ static void end_process(struct fah_drain *d, struct fah_collected *p)
 
 	if (d->ends.process)
 		d->ends.process(d->ends.arg, p);
+	fah_kept_take(p, d->dir, d->w, end.time_ns);
 	for (unsigned i = 0; i < FAH_DROP_COUNT; i++)
 		end.drops[i] = atomic_load(&head->drops[i]);
 	memcpy(reason, head->reason, sizeof(reason));

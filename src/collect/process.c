@@ -84,24 +84,32 @@ static void unmap_segment(struct fah_segment_map *m)
 	free(m->ctx);
 }
 
+/* A segment's path with another suffix; NULL: no memory. */
+static char *beside(const char *segment, const char *suffix)
+{
+	size_t n = strlen(segment) - (strlen(segment) > 4 ? 4 : 0);
+	char *path = malloc(n + strlen(suffix) + 1);
+
+	if (path) {
+		memcpy(path, segment, n);
+		strcpy(path + n, suffix);
+	}
+	return path;
+}
+
 static struct fah_collected *new_process(struct fah_collected **list,
 					 const struct fah_segment_map *first)
 {
 	const struct fah_segment_head *head = fah_segment_map_head(first);
 	struct fah_collected *p = calloc(1, sizeof(*p));
-	size_t n = strlen(first->path);
 
 	if (!p)
 		return NULL;
 	p->pid = head->pid;
 	p->pid_namespace = head->pid_namespace;
 	p->start_mono_ns = head->start_mono_ns;
-	p->journal_path = malloc(n + 8);
-	if (p->journal_path) {
-		memcpy(p->journal_path, first->path, n + 1);
-		if (n > 4)
-			strcpy(p->journal_path + n - 4, ".codes");
-	}
+	p->journal_path = beside(first->path, ".codes");
+	p->kept_path = beside(first->path, ".kept");
 	fah_codes_init(&p->codes, head->lines_kind, p->journal_path);
 	/* parents before their children, whatever order the folder lists them in */
 	while (*list && ((*list)->id || (*list)->start_mono_ns <= p->start_mono_ns))
@@ -227,8 +235,11 @@ void fah_collected_close(struct fah_collected *p, bool remove_files)
 	fah_threads_release(&p->threads);
 	if (p->journal_path && remove_files)
 		unlink(p->journal_path);
+	if (p->kept_path && remove_files)
+		unlink(p->kept_path);
 	free(p->journal_path);
-	p->journal_path = NULL;
+	free(p->kept_path);
+	p->journal_path = p->kept_path = NULL;
 	p->done = true;
 }
 

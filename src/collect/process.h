@@ -56,7 +56,7 @@ struct fah_collected {
 	uint32_t n_segments;
 	struct fah_codes codes;
 	struct fah_runtime_code *runtime; /* NULL: not asked for yet */
-	char *journal_path;
+	char *journal_path, *kept_path;	  /* beside its first segment */
 };
 
 struct fah_segment_head *fah_segment_map_head(const struct fah_segment_map *m);

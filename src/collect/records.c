@@ -89,39 +89,54 @@ static void take_counting(const struct fah_taking *t, struct fah_cursor *cur)
 		fah_writer_counting(t->w, &c);
 }
 
+void fah_records_timed(struct fah_collected *p, struct fah_writer *w, uint32_t callee, uint64_t by,
+		       struct fah_rec_timed *r)
+{
+	uint32_t line;
+
+	r->process = p->id;
+	r->whole = by == 0;
+	if (fah_codes_resolve(&p->codes, w, callee, 0, &r->function, &line) &&
+	    (by < 2 || fah_codes_resolve(&p->codes, w, (uint32_t)(by - 1), 0, &r->caller, &line)))
+		fah_writer_timed(w, r);
+}
+
 static void take_timed(const struct fah_taking *t, struct fah_cursor *cur)
 {
-	struct fah_rec_timed r = {.process = t->p->id};
-	uint32_t callee, line;
+	struct fah_rec_timed r = {0};
+	uint32_t callee;
 	uint64_t by;
 
 	(void)take_time(t, cur); /* the capture has none for it */
 	callee = (uint32_t)fah_get_varint(cur);
 	by = fah_get_varint(cur);
-	r.whole = by == 0;
 	r.calls = fah_get_varint(cur);
 	r.recursive = fah_get_varint(cur);
 	r.self_ns = fah_unzigzag(fah_get_varint(cur));
 	r.total_ns = fah_unzigzag(fah_get_varint(cur));
-	if (!cur->bad && t->write &&
-	    fah_codes_resolve(&t->p->codes, t->w, callee, 0, &r.function, &line) &&
-	    (by < 2 ||
-	     fah_codes_resolve(&t->p->codes, t->w, (uint32_t)(by - 1), 0, &r.caller, &line)))
-		fah_writer_timed(t->w, &r);
+	if (!cur->bad && t->write)
+		fah_records_timed(t->p, t->w, callee, by, &r);
+}
+
+void fah_records_lines(struct fah_collected *p, struct fah_writer *w, struct fah_rec_lines *lines)
+{
+	uint32_t line;
+
+	lines->process = p->id;
+	if (fah_codes_resolve(&p->codes, w, lines->code, 0, &lines->function, &line))
+		fah_writer_lines(w, lines);
 }
 
 static void take_lines(const struct fah_taking *t, struct fah_cursor *cur)
 {
-	struct fah_rec_lines lines = {.process = t->p->id};
-	uint32_t line;
+	struct fah_rec_lines lines = {0};
 
 	lines.time_ns = take_time(t, cur);
 	lines.code = (uint32_t)fah_get_varint(cur);
 	lines.marked = (uint32_t)fah_get_varint(cur);
 	lines.rest = *cur; /* as it stands in the capture */
-	if (!cur->bad && t->write &&
-	    fah_codes_resolve(&t->p->codes, t->w, lines.code, 0, &lines.function, &line))
-		fah_writer_lines(t->w, &lines);
+	if (!cur->bad && t->write)
+		fah_records_lines(t->p, t->w, &lines);
 }
 
 static void take_lines_state(const struct fah_taking *t, struct fah_cursor *cur)

@@ -25,4 +25,12 @@ struct fah_taking {
 /* Takes a record's payload into the capture. False: it is of none of these types. */
 bool fah_records_take(const struct fah_taking *t, int type, struct fah_cursor *cur);
 
+/* What is not in a record: calls of a code id, by whom as in FAH_SEG_TIMED; and lines of
+ * lines->code. Not written where the code is not known. */
+struct fah_rec_timed;
+struct fah_rec_lines;
+void fah_records_timed(struct fah_collected *p, struct fah_writer *w, uint32_t callee, uint64_t by,
+		       struct fah_rec_timed *r);
+void fah_records_lines(struct fah_collected *p, struct fah_writer *w, struct fah_rec_lines *lines);
+
 #endif

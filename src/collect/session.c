@@ -184,6 +184,7 @@ static bool is_ours(const char *name)
 	       !strcmp(name, FAH_SESSION_COUNT) || !strcmp(name, FAH_SESSION_EXACT) ||
 	       !strcmp(name, FAH_SESSION_LINES) || !strcmp(name, FAH_SESSION_HEAP) ||
 	       (n > 4 && !strcmp(name + n - 4, ".seg")) ||
+	       (n > 5 && !strcmp(name + n - 5, ".kept")) ||
 	       (n > 7 && !strcmp(name + n - 7, ".unwind")) ||
 	       (n > 6 && !strcmp(name + n - 6, ".codes"));
 }

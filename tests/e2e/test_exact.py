@@ -74,6 +74,15 @@ def test_threads_and_children(program, python, tmp_path):
     assert whole["deep"][:2] == (50001, 1), whole["deep"]
 
 
+@pytest.mark.parametrize("how, status", [("TERM", 143), ("KILL", 137), ("exec", 0), ("fork", 0), ("spawn", 0)])
+def test_nothing_lost(program, python, how, status, tmp_path):
+    """Nothing is lost of what was counted, whatever ends the process, and workers of pools always end so."""
+    found = by_name(told(python, tmp_path, "killed.py", how, options=["--subprocesses"], status=status)[0], "killed.py")
+    assert (found["leaf"][0], found["work"][0]) == (2800, 4), found
+    assert [(key[2], n) for key, n in found["leaf"][4].items()] == [("work", (2800, 2800))], found
+    assert 0.2 <= found["work"][3] < 20 and 0 <= found["leaf"][2] < found["work"][3], found
+
+
 def test_a_name_with_other_meanings(program, python, tmp_path):
     found = told(python, tmp_path, "renamed.py")[0]
     assert [value[0] for key, value in sorted(found.items()) if key[2] == "f"] == [20, 10], found

@@ -58,9 +58,10 @@ def test_known_blocks(program, python, tmp_path):
         assert -spread - 1 <= off <= spread + slack, (comment, bytes_held, size * count, spread)
         assert kinds[line] == kind, comment
     assert line_of(KNOWN, "temporary") not in held
-    left = memory.at_end()
+    # one recorded block stands for an interval: a small object that stays, as ctypes keeps of a call, may be picked
+    left = {line for line, bytes_left in memory.at_end().items() if bytes_left > 1.5 * memory.interval}
     assert line_of(KNOWN, "bytes") in left
-    assert not {line_of(KNOWN, comment) for comment in ("array", "native", "mapped", "thread")} & set(left)
+    assert not {line_of(KNOWN, comment) for comment in ("array", "native", "mapped", "thread")} & left
 
 
 def test_finer(program, system_python, tmp_path):

@@ -40,6 +40,21 @@ static void decref(fah_object *o)
 	references--;
 }
 
+static uint64_t room[(1u << 18) / 8]; /* what outlives the process */
+static size_t room_used;
+
+void *fah_kept_room(enum fah_kept kind, size_t size)
+{
+	assert_int_equal(kind, FAH_KEPT_LINES);
+	return size <= sizeof(room) && !room_used++ ? room : NULL;
+}
+
+void fah_lines_tell(struct fah_lined *l)
+{
+	l->id = 7;
+	fah_lined_told(l);
+}
+
 static struct fah_lined *choose(int i)
 {
 	bool is_new;
@@ -266,7 +281,7 @@ static void forks(void **state)
 {
 	enter(0, 0);
 	line(10, 50);
-	fah_lined_zero();
+	fah_lined_forked();
 	fah_lines_threads_forked();
 	assert_int_equal(t->depth, 1);
 	t->frames[0].since = now; /* the made up clock is not the one that it read */
@@ -275,6 +290,40 @@ static void forks(void **state)
 	leave();
 	is(0, 10, 0, 3, 0);
 	is(0, 11, 1, 1, 0);
+}
+
+/* Counts stand where the collector finds them; lines that had to move are there once. */
+static void kept(void **state)
+{
+	const struct fah_lines_kept *first = (const void *)room, *second;
+
+	fah_lined_keep();
+	room_used = 0;
+	enter(0, 0);
+	line(100, 5);
+	assert_int_equal(room_used, 1);
+	assert_int_equal(first->n, 32);
+	assert_int_equal(first->id, 7);
+	assert_int_equal(first->base, 100);
+	line(90, 3); /* before the first one that has room */
+	leave();
+	second = (const void *)(first->lines + first->n);
+	assert_int_equal(first->id, 0);
+	assert_int_equal(second->id, 7);
+	assert_int_equal(second->base, 90);
+	assert_int_equal(second->lines[0].hits, 1);
+	assert_int_equal(second->lines[0].ticks, 3);
+	assert_int_equal(second->lines[10].hits, 1);
+	assert_int_equal(second->lines[10].ticks, 5);
+	assert_int_equal(
+		((const struct fah_lines_kept *)(const void *)(second->lines + second->n))->n, 0);
+	/* a child's are in room of its own */
+	fah_lined_forked();
+	enter(0, 0);
+	line(100, 1);
+	leave();
+	assert_int_equal(second->lines[10].hits, 1);
+	is(0, 100, 1, 1, 0);
 }
 
 static void many_codes(void **state)
@@ -308,6 +357,7 @@ int main(void)
 		cmocka_unit_test_setup(deeper_than_room, setup),
 		cmocka_unit_test_setup(tables_grow, setup),
 		cmocka_unit_test_setup(forks, setup),
+		cmocka_unit_test_setup(kept, setup),
 		cmocka_unit_test_setup(many_codes, setup),
 	};
 

@@ -13,6 +13,7 @@
 #include "collect/drain.h"
 #include "collect/recover.h"
 #include "collect/session.h"
+#include "core/kept.h"
 #include "core/segment.h"
 #include "core/varint.h"
 #include "cpython/cpython.h"
@@ -129,7 +130,22 @@ struct seen {
 	uint64_t times[64];
 	uint32_t nodes[64];
 	unsigned n, functions, processes, drops;
+	struct fah_rec_timed timed[8];
+	struct fah_rec_line lines[8];
+	unsigned n_timed, n_lines;
 };
+
+static void see_exact(struct seen *seen, const struct fah_record *rec)
+{
+	struct fah_rec_lines lines;
+
+	if (rec->type == FAH_REC_TIMED && seen->n_timed < 8 &&
+	    fah_decode_timed(rec, &seen->timed[seen->n_timed]) == 0)
+		seen->n_timed++;
+	if (rec->type == FAH_REC_LINES && fah_decode_lines(rec, &lines) == 0)
+		while (seen->n_lines < 8 && fah_lines_next(&lines, &seen->lines[seen->n_lines]) > 0)
+			seen->n_lines++;
+}
 
 static struct seen read_capture(const char *path)
 {
@@ -144,6 +160,7 @@ static struct seen read_capture(const char *path)
 		seen.functions += rec.type == FAH_REC_FUNCTION;
 		seen.processes += rec.type == FAH_REC_PROCESS;
 		seen.drops += rec.type == FAH_REC_DROPS;
+		see_exact(&seen, &rec);
 		if (rec.type != FAH_REC_SAMPLES || fah_samples_open(&rec, &block) < 0)
 			continue;
 		while (fah_samples_next(&block, &item)) {
@@ -312,9 +329,147 @@ static void leftovers_are_added_once(void **state)
 	assert_int_equal(mkdir(dir, 0700), 0); /* it took the session's folder away */
 }
 
+/* What a process had counted, as it would lie in its file: tables of a page and more. */
+static struct kept_file {
+	struct fah_kept_head head;
+	struct fah_exact_called called[64];
+	uint8_t rest[4096 - (64 + 64 * sizeof(struct fah_exact_called)) % 4096];
+	struct fah_kept_head calls_head;
+	struct fah_exact_block calls;
+	uint8_t calls_rest[4096 - (sizeof(struct fah_exact_block) + 64) % 4096];
+	struct fah_kept_head lines_head;
+	uint8_t lines[4096 - 64];
+} kept;
+
+static struct fah_kept_head kept_head(enum fah_kept kind, size_t size, uint64_t address)
+{
+	return (struct fah_kept_head){.magic = FAH_KEPT_MAGIC,
+				      .size = size,
+				      .address = address,
+				      .ns_a_tick = 0.5,
+				      .kind = kind};
+}
+
+static struct fah_lines_kept *kept_lines(uint8_t *at, uint32_t n, uint32_t id, int32_t base)
+{
+	struct fah_lines_kept *l = (struct fah_lines_kept *)(void *)at;
+
+	l->n = n;
+	l->id = id;
+	l->base = base;
+	return l;
+}
+
+/* f (5) is called 30 times by nobody and 4 times by itself; lines 20 and 22 of it have hits. */
+static void fill_kept(void)
+{
+	struct fah_exact_called *at = (void *)(uintptr_t)0x7000000; /* where they stood */
+	struct fah_lines_kept *l;
+	size_t size = offsetof(struct kept_file, calls_head);
+
+	assert_int_equal(size % FAH_KEPT_PAGE, 0);
+	memset(&kept, 0, sizeof(kept));
+	kept.head = kept_head(FAH_KEPT_CALLED, size, (uint64_t)(uintptr_t)at);
+	kept.called[2] = (struct fah_exact_called){
+		.key = 1, .id = 5, .recursive = 4, .total = 900, .changed = true};
+	size = offsetof(struct kept_file, lines_head) - size;
+	assert_int_equal(size % FAH_KEPT_PAGE, 0);
+	kept.calls_head = kept_head(FAH_KEPT_CALLS, size, 0x8000000);
+	kept.calls.n = 3;
+	kept.calls.calls[0] = (struct fah_exact_call){
+		.caller = at, .callee = at + 2, .calls = 30, .self = 200, .total = 600};
+	kept.calls.calls[1] = (struct fah_exact_call){.caller = at + 2,
+						      .callee = at + 2,
+						      .calls = 4,
+						      .recursive = 4,
+						      .self = 100,
+						      .total = 300};
+	/* no function stands there */
+	kept.calls.calls[2] =
+		(struct fah_exact_call){.caller = at, .callee = at + 1000, .calls = 7};
+	kept.lines_head = kept_head(FAH_KEPT_LINES, 4096, 0x9000000);
+	l = kept_lines(kept.lines, 2, 0, 20); /* moved since */
+	l->lines[0].hits = 99;
+	l = kept_lines((uint8_t *)(l->lines + l->n), 4, 5, 20);
+	l->lines[0] = (struct fah_line){3, 100, 40};
+	l->lines[2] = (struct fah_line){1, 10, 0};
+}
+
+static void write_kept(size_t len)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%u-%llu-0.kept", dir, 9u, START);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0 && write(fd, &kept, len) == (ssize_t)len);
+	close(fd);
+}
+
+/* A process that was killed: what its tables hold counts. */
+static void counted_and_not_written(void **state)
+{
+	struct seg s = make_segment(9, 0);
+	struct seen seen;
+
+	begin_chunk(&s, 0, 1);
+	put_code(&s, 0, 5, "f", 19);
+	fill_kept();
+	write_kept(sizeof(kept));
+	seen = drain_all();
+	assert_int_equal(seen.n_timed, 3);
+	assert_int_equal(seen.timed[0].calls, 30);
+	assert_int_equal(seen.timed[0].caller, 0);
+	assert_int_equal(seen.timed[0].self_ns, 100);
+	assert_int_equal(seen.timed[0].total_ns, 300);
+	assert_int_equal(seen.timed[1].calls, 4);
+	assert_int_equal(seen.timed[1].recursive, 4);
+	assert_int_equal(seen.timed[1].caller, seen.timed[1].function);
+	assert_true(seen.timed[2].whole);
+	assert_int_equal(seen.timed[2].total_ns, 450);
+	assert_int_equal(seen.n_lines, 2);
+	assert_int_equal(seen.lines[0].line, 20);
+	assert_int_equal(seen.lines[0].hits, 3);
+	assert_int_equal(seen.lines[0].called_ns, 20);
+	assert_int_equal(seen.lines[1].line, 22);
+}
+
+/* Cut anywhere, or with a byte that is another: less, or other numbers, and never a fault. */
+static void damaged_tables(void **state)
+{
+	struct seg s = make_segment(9, 0);
+	uint32_t random = 1;
+
+	begin_chunk(&s, 0, 1);
+	put_code(&s, 0, 5, "f", 19);
+	fill_kept();
+	for (size_t len = 0; len < sizeof(kept); len += 997) {
+		write_kept(len);
+		assert_true(drain_all().n_timed <= 3);
+	}
+	for (int i = 0; i < 300; i++) {
+		fill_kept();
+		for (int k = 0; k < 8; k++) {
+			random = random * 1664525 + 1013904223;
+			/* heads and the first rows, where something stands */
+			size_t at =
+				random % 3 == 0 ? random / 3 % 320
+				: random % 3 == 1
+					? offsetof(struct kept_file, calls_head) + random / 3 % 400
+					: offsetof(struct kept_file, lines_head) + random / 3 % 300;
+
+			((uint8_t *)&kept)[at] = (uint8_t)(random >> 24);
+		}
+		write_kept(sizeof(kept));
+		drain_all();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(counted_and_not_written, enter, leave),
+		cmocka_unit_test_setup_teardown(damaged_tables, enter, leave),
 		cmocka_unit_test_setup_teardown(chunks_are_taken_in_order_of_age, enter, leave),
 		cmocka_unit_test_setup_teardown(definitions_come_first_wherever_they_are, enter,
 						leave),
