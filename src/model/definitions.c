@@ -9,6 +9,10 @@
 #include "core/err.h"
 #include "model/cells.h"
 
+/* A rate by fewer is off by a third and more by chance alone: one sample right after the start of a
+ * thread was "10416.7 Hz". */
+#define RATE_SAMPLES 10
+
 static const char *string_at(const struct fah_profile *p, uint32_t id)
 {
 	return id < p->n_strings ? p->strings[id] : p->strings[0];
@@ -143,6 +147,6 @@ void fah_loader_totals(struct fah_loader *l, const struct fah_reader_state *stat
 	t->rate_asked = rate ? strtod(rate, NULL) : 0;
 	if (!(t->rate_asked > 0 && t->rate_asked < 1e9))
 		t->rate_asked = first && first->period_ns ? 1e9 / (double)first->period_ns : 0;
-	if (cpu_s > 0)
+	if (cpu_s > 0 && t->samples + t->drops >= RATE_SAMPLES)
 		t->rate_reached = (double)(t->samples + t->drops) / cpu_s;
 }
