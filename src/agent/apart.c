@@ -34,8 +34,8 @@ static _Atomic uint32_t *own_place(void)
 
 void fah_apart(void (*fn)(void *), void *arg, void *stack, size_t size)
 {
-	const long flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
-			   CLONE_VFORK | CLONE_PARENT_SETTID;
+	const long flags = FAH_OWN_CLONE | CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_SYSVSEM |
+			   CLONE_PARENT_SETTID;
 	uint64_t all = ~0ull, old = 0;
 	_Atomic uint32_t *own = own_place();
 	long tid;

@@ -39,6 +39,44 @@ char *fah_path_absolute(struct fah_arena *arena, const char *cwd, const char *pa
 	return out;
 }
 
+/* Takes the last name off again; false: there is none, or only ways up. */
+static bool go_up(const char *out, char **w)
+{
+	char *at = *w;
+
+	while (at > out && at[-1] != '/')
+		at--;
+	if (at == *w || (*w - at == 2 && !memcmp(at, "..", 2)) || (*w - at == 1 && *at == '.'))
+		return false;
+	*w = at > out ? at - 1 : at;
+	return true;
+}
+
+char *fah_path_normal(struct fah_arena *arena, const char *path)
+{
+	char *out, *w;
+
+	if (path[0] == '/')
+		return fah_path_absolute(arena, "/", path);
+	w = out = fah_arena_alloc(arena, strlen(path) + 1);
+	if (!out)
+		return NULL;
+	for (const char *r = path; *r;) {
+		size_t n = strcspn(r, "/");
+		bool here = n == 1 && *r == '.', up = n == 2 && !memcmp(r, "..", 2);
+
+		if (n && !(here && r != path) && !(up && go_up(out, &w))) {
+			if (w > out)
+				*w++ = '/';
+			memcpy(w, r, n);
+			w += n;
+		}
+		r += n + (r[n] == '/');
+	}
+	*w = '\0';
+	return out;
+}
+
 bool fah_path_below(const char *path, const char *dir)
 {
 	size_t n = strlen(dir);

@@ -11,6 +11,10 @@
 /* The path made absolute (relative to cwd) and lexically normal; NULL: no memory. */
 char *fah_path_absolute(struct fah_arena *arena, const char *cwd, const char *path);
 
+/* Lexically normal, but relative where it is: "./csu/../csu/a.c" is "./csu/a.c", what leads further
+ * up than it begins stays. NULL: no memory. */
+char *fah_path_normal(struct fah_arena *arena, const char *path);
+
 /* Is path dir itself, or below it? Both absolute and normal; dir may end in '/'. */
 bool fah_path_below(const char *path, const char *dir);
 

@@ -24,10 +24,13 @@ static void say_totals(struct fah_text *t, const struct fah_profile *p)
 	fah_strbuf_addf(&sb, "%s recorded", fah_num_seconds(totals->wall_s).s);
 	if (n > 1)
 		fah_strbuf_addf(&sb, ", %s processes", fah_num_count(n).s);
-	fah_strbuf_addf(&sb, ": %s sample%s at %s of CPU time", fah_num_count(totals->samples).s,
-			totals->samples == 1 ? "" : "s", fah_num_hz(totals->rate_reached).s);
+	fah_strbuf_addf(&sb, ": %s sample%s", fah_num_count(totals->samples).s,
+			totals->samples == 1 ? "" : "s");
+	if (totals->rate_reached > 0)
+		fah_strbuf_addf(&sb, " at %s of CPU time", fah_num_hz(totals->rate_reached).s);
 	if (totals->rate_asked > 0)
-		fah_strbuf_addf(&sb, " (%s asked)", fah_num_hz(totals->rate_asked).s);
+		fah_strbuf_addf(&sb, " (%s%s asked)", fah_num_hz(totals->rate_asked).s,
+				totals->rate_reached > 0 ? "" : " of CPU time");
 	fah_strbuf_addf(&sb, ", %s dropped.", fah_num_count(totals->drops).s);
 	fah_text_wrap(t, fah_strbuf_str(&sb));
 }

@@ -89,7 +89,7 @@ static enum fah_wait futex_reason(const struct fah_watching *g, const struct fah
 	return gil < 0 ? FAH_WAIT_UNKNOWN : gil ? FAH_WAIT_GIL : FAH_WAIT_LOCK;
 }
 
-enum look { LOOK_RUNS, LOOK_BLOCKED, LOOK_ENDED };
+enum look { LOOK_RUNS, LOOK_BLOCKED, LOOK_AGENTS, LOOK_ENDED };
 
 /* Without its system call: by the letter that everybody may read. */
 static enum look look_at_state(const struct fah_watched *t, uint32_t *reason)
@@ -119,6 +119,8 @@ static enum look look(struct fah_waits *ws, struct fah_watching *g, struct fah_w
 	}
 	if (call.nr < 0 && !call.sp)
 		return LOOK_ENDED; /* its stack is gone */
+	if (fah_call_is_agents(&call))
+		return LOOK_AGENTS; /* what it does next is not known */
 	*ret_stack = g->outside && fah_outside_walk(g->outside, t->task->tid, &call, &t->python,
 						    ws->tick_ns) == 0;
 	*reason = fah_call_futex(&call, &futex) ? futex_reason(g, t, futex)
@@ -142,7 +144,7 @@ static void read_place(struct fah_waits *ws, struct fah_watching *g, struct fah_
 		return;
 	}
 	ws->stats.readings++;
-	if (gone || found == LOOK_ENDED || after.slices != t->account.last.slices) {
+	if (gone || found != LOOK_BLOCKED || after.slices != t->account.last.slices) {
 		ws->stats.rejected++;
 		if (g->outside)
 			fah_outside_reject(g->outside);

@@ -18,7 +18,7 @@ struct fah_waits; /* opaque */
 struct fah_waits_stats {
 	uint64_t ticks, longest_ns; /* and the longest time between two of them */
 	uint64_t readings;	    /* threads found blocked at a new place */
-	uint64_t rejected;	    /* of them, those that ran before all was read */
+	uint64_t rejected;	    /* of them, those that ran meanwhile, or stood still for us */
 	uint64_t no_stack;	    /* accepted without a stack: no Python, or not proved */
 	uint64_t refused;	    /* accepted without a reason: the kernel does not tell us */
 	uint64_t put_off;	    /* looks left out to keep the cost down */

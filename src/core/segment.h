@@ -32,7 +32,10 @@
 #define FAH_SEGMENTS_MAX 64u /* a process; beyond that samples are dropped and counted */
 #define FAH_CMDLINE_MAX 1024u
 #define FAH_REASON_MAX 256u
-#define FAH_OWN_THREADS 4u    /* threads of the agent's own that can be told, at a time */
+#define FAH_OWN_THREADS 4u /* threads of the agent's own that can be told, at a time */
+/* How clone() makes them (sched.h has the names): a thread for which its maker stands still. No
+ * library makes a thread so, and fork, vfork and posix_spawn make no thread. */
+#define FAH_OWN_CLONE (CLONE_THREAD | CLONE_VFORK)
 #define FAH_CLOCK_SLOTS 1000u /* threads that can have an event at a time */
 #define FAH_CLOCK_VARIES 0.4  /* the part by which the rate of events is higher or lower at most */
 #define FAH_NATIVE_STOPS 8u

@@ -378,6 +378,7 @@ static void add_meta(struct gecko *g, const struct fah_profile *p)
 	const struct fah_totals *totals = fah_profile_totals(p);
 	const char *start = fah_profile_meta(p, "start_real_ns"),
 		   *command = fah_profile_meta(p, "command");
+	double rate = totals->rate_reached > 0 ? totals->rate_reached : totals->rate_asked;
 	double start_ms = start ? strtod(start, NULL) * 1e-6 : 0;
 
 	fah_out_adds(g->out, "{\"meta\":{\"preprocessedProfileVersion\":60,\"version\":24,"
@@ -386,7 +387,7 @@ static void add_meta(struct gecko *g, const struct fah_profile *p)
 	fah_out_adds(g->out, ",\"startTime\":");
 	fah_out_addf(g->out, "%.3f", start_ms);
 	fah_out_adds(g->out, ",\"interval\":");
-	fah_out_seconds(g->out, totals->rate_reached > 0 ? 1e3 / totals->rate_reached : 1);
+	fah_out_seconds(g->out, rate > 0 ? 1e3 / rate : 1);
 	fah_out_addf(g->out,
 		     ",\"processType\":0,\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,"
 		     "\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,"

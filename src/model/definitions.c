@@ -9,21 +9,34 @@
 #include "core/err.h"
 #include "model/cells.h"
 
+/* A rate by fewer is off by a third and more by chance alone: one sample right after the start of a
+ * thread was "10416.7 Hz". */
+#define RATE_SAMPLES 10
+
 static const char *string_at(const struct fah_profile *p, uint32_t id)
 {
 	return id < p->n_strings ? p->strings[id] : p->strings[0];
 }
 
-static int find_file(struct fah_loader *l, struct fah_strmap *by_path, const char *path,
-		     uint32_t *ret_id)
+/* A program's relative paths are below the folder it was started in. Those of debug information are
+ * below one of another machine, which it does not always name: they stay as they are. */
+static char *comparable(struct fah_profile *p, const char *path, bool python)
 {
-	const char *cwd = fah_profile_meta(l->p, "cwd");
+	const char *cwd = fah_profile_meta(p, "cwd");
+
+	return python ? fah_path_absolute(&p->arena, cwd ? cwd : "/", path)
+		      : fah_path_normal(&p->arena, path);
+}
+
+static int find_file(struct fah_loader *l, struct fah_strmap *by_path, const char *path,
+		     bool python, uint32_t *ret_id)
+{
 	struct fah_profile *p = l->p;
 	const char *abspath;
 	uint32_t *slot;
 	bool is_new;
 
-	abspath = path[0] == '<' ? path : fah_path_absolute(&p->arena, cwd ? cwd : "/", path);
+	abspath = path[0] == '<' ? path : comparable(p, path, python);
 	if (!abspath)
 		return FAH_ERR_NOMEM;
 	slot = fah_strmap_put(by_path, abspath, strlen(abspath), &is_new, NULL);
@@ -53,13 +66,14 @@ int fah_loader_functions(struct fah_loader *l)
 
 	p->canonical = calloc(p->n_functions, sizeof(*p->canonical));
 	plain = calloc(p->n_functions, sizeof(*plain));
-	file_of_string = calloc(p->n_strings, sizeof(*file_of_string)); /* file id + 1 */
+	/* file id + 1; of a native function, of one of Python's */
+	file_of_string = calloc(p->n_strings, 2 * sizeof(*file_of_string));
 	if (!p->canonical || !plain || !file_of_string)
 		return FAH_ERR_NOMEM;
 	for (uint32_t i = 0; i < p->n_functions; i++) {
 		struct fah_function *f = &p->functions[i];
 		uint32_t file = l->function_file[i], name = l->function_name[i];
-		uint32_t qualname = l->function_qualname[i], *slot;
+		uint32_t qualname = l->function_qualname[i], *slot, *known;
 		bool is_new;
 
 		f->file = file ? string_at(p, file) : "<unknown>";
@@ -68,14 +82,15 @@ int fah_loader_functions(struct fah_loader *l)
 		plain[i] = !qualname && fah_is_python(p, i); /* a library has no source to read */
 		if (!*f->name)
 			f->name = "?";
-		if (!file_of_string[file]) {
-			int err = find_file(l, &by_path, f->file, &f->file_id);
+		known = &file_of_string[2 * (size_t)file + fah_is_python(p, i)];
+		if (!*known) {
+			int err = find_file(l, &by_path, f->file, fah_is_python(p, i), &f->file_id);
 
 			if (err < 0)
 				return err;
-			file_of_string[file] = f->file_id + 1;
+			*known = f->file_id + 1;
 		}
-		f->file_id = file_of_string[file] - 1;
+		f->file_id = *known - 1;
 		/* IPython compiles each statement of a cell for itself */
 		if (!strcmp(f->name, "<module>") && fah_cell_number(f->file, NULL))
 			f->first_line = 1;
@@ -143,6 +158,6 @@ void fah_loader_totals(struct fah_loader *l, const struct fah_reader_state *stat
 	t->rate_asked = rate ? strtod(rate, NULL) : 0;
 	if (!(t->rate_asked > 0 && t->rate_asked < 1e9))
 		t->rate_asked = first && first->period_ns ? 1e9 / (double)first->period_ns : 0;
-	if (cpu_s > 0)
+	if (cpu_s > 0 && t->samples + t->drops >= RATE_SAMPLES)
 		t->rate_reached = (double)(t->samples + t->drops) / cpu_s;
 }

@@ -19,7 +19,7 @@
 
 struct fah_file {
 	const char *path;    /* as the interpreter has it */
-	const char *abspath; /* see struct fah_file_cost */
+	const char *abspath; /* see struct fah_file_cost; a native function's may be relative */
 };
 
 struct fah_meta {

@@ -134,7 +134,7 @@ struct fah_totals {
 	uint64_t samples_lost;		  /* taken by agents but not in the capture */
 	uint64_t drops_by[FAH_DROPS_MAX]; /* by enum fah_drop */
 	double dropped_cpu_s;
-	double rate_asked, rate_reached; /* Hz of thread CPU; 0: unknown */
+	double rate_asked, rate_reached; /* Hz of thread CPU; 0: unknown, or too few samples */
 	double rate_lowered;		 /* to it, for the budget; 0: it was not */
 	double budget_percent;		 /* of a core, for all that recording costs; 0: none */
 	bool budget_by_default;		 /* nobody asked for it */

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 
 #define MAGIC "FAHnames"
-#define VERSION 1u
+#define VERSION 2u
 #define HEAD 16u
 #define MAX_FILE ((size_t)8 << 20)
 

@@ -283,13 +283,21 @@ static struct fah_answer *find_function(struct fah_names *names, uint64_t offset
 	return answer.frames->function ? fah_answers_add(&names->answers, key, &answer) : NULL;
 }
 
+/* libdw puts the folder before names without one of their own: twice would be a folder of it. */
+static bool begins_in(const char *file, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return !strncmp(file, dir, n) && file[n] == '/';
+}
+
 static const char *source_file(struct fah_names *names, const struct fah_dwarf_frame *from)
 {
 	_cleanup_(fah_strbuf_release) struct fah_strbuf text = FAH_STRBUF_INIT;
 
 	if (!from->file || !*from->file)
 		return NULL;
-	if (*from->file != '/' && from->dir && *from->dir)
+	if (*from->file != '/' && from->dir && *from->dir && !begins_in(from->file, from->dir))
 		fah_strbuf_addf(&text, "%s/", from->dir);
 	fah_strbuf_adds(&text, from->file);
 	return text.failed ? NULL : fah_answers_text(&names->answers, text.p);

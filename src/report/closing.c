@@ -74,6 +74,28 @@ static bool all_refused(const struct fah_profile *p)
 	return n && refused == n;
 }
 
+/* It waited more than it computed: what there is to see was recorded, and neither a longer run nor
+ * a higher rate would show much else. */
+static bool mostly_waited(const struct fah_totals *totals)
+{
+	return totals->waited_s > 0 && totals->waited_s >= totals->cpu_s;
+}
+
+static void say_mostly_waited(struct fah_text *t, const struct fah_totals *totals)
+{
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	fah_strbuf_addf(&sb,
+			"The program waited %s of %s, which is recorded. There is no sample of the "
+			"rest: it used %s of CPU.",
+			fah_num_seconds_short(totals->waited_s).s,
+			fah_num_seconds_short(totals->wall_s).s,
+			fah_num_seconds_short(totals->cpu_s).s);
+	if (totals->drops)
+		fah_strbuf_addf(&sb, " %s dropped.", fah_num_count(totals->drops).s);
+	say(t, &sb);
+}
+
 void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 {
 	const struct fah_totals *totals = fah_profile_totals(p);
@@ -83,6 +105,10 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 
 	if (t->o->so_far && !all_refused(p)) {
 		fah_text_wrap(t, "There is no sample yet.");
+		return;
+	}
+	if (mostly_waited(totals)) {
+		say_mostly_waited(t, totals);
 		return;
 	}
 	fah_profile_processes(p, &n);
@@ -101,6 +127,9 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 				fah_num_count((uint64_t)(expected + 0.5)).s,
 				plural((uint64_t)(expected + 0.5)));
 	fah_strbuf_adds(&sb, ".");
+	if (totals->waited_s > 0)
+		fah_strbuf_addf(&sb, " It waited %s, which is recorded.",
+				fah_num_seconds(totals->waited_s).s);
 	if (totals->drops)
 		fah_strbuf_addf(&sb, " %s sample%s dropped.", fah_num_count(totals->drops).s,
 				totals->drops == 1 ? " was" : "s were");
@@ -115,8 +144,8 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 	fah_text_wrap(
 		t, "What helps: let it run longer (more input, or the work in a loop), or ask "
 		   "for more samples a second with --rate (up to the kernel's tick). For code this "
-		   "short exact tools say more: python -m timeit for a statement, python -m "
-		   "cProfile for every call.");
+		   "short exact tools say more: python -m timeit for a statement, "
+		   "fixingahole calls for every call.");
 }
 
 static void say_samples(struct fah_text *t, const struct fah_totals *totals)
@@ -262,9 +291,9 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 	}
 	fah_strbuf_addf(&sb, "Clock: %s", n ? fah_clock_words(processes[0].clock) : "unknown");
 	if (totals->rate_asked > 0)
-		fah_strbuf_addf(&sb, "; rate asked %s, reached %s",
-				fah_num_hz(totals->rate_asked).s,
-				fah_num_hz(totals->rate_reached).s);
+		fah_strbuf_addf(&sb, "; rate asked %s", fah_num_hz(totals->rate_asked).s);
+	if (totals->rate_asked > 0 && totals->rate_reached > 0)
+		fah_strbuf_addf(&sb, ", reached %s", fah_num_hz(totals->rate_reached).s);
 	fah_report_lowered(&sb, "; rate ", totals);
 	fah_strbuf_adds(&sb, ".");
 	say(t, &sb);

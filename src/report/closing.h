@@ -7,7 +7,7 @@
 
 /* Interpreters that were not profiled, and why; false where there are none. */
 bool fah_closing_refused(struct fah_text *t, const struct fah_profile *p);
-/* Why there is not one sample, and what to do. */
+/* Why there is not one sample, and what to do; of a run that waited, that it did. */
 void fah_closing_empty(struct fah_text *t, const struct fah_profile *p);
 /* Clock, rate, samples, drops, interval, waiting, what is outside, what is missing. */
 void fah_closing_words(struct fah_text *t, const struct fah_profile *p,

@@ -14,7 +14,9 @@ struct fah_exact_tree_look {
 
 /*
  * What is known is who called whom, not by which way: where a function has several callers, what it
- * called is shared out over them by its time with each. FAH_ERR_SYS (out failed), FAH_ERR_NOMEM.
+ * called is shared out over them by its time with each; such rows are marked, have no number of
+ * calls, and a sentence below the tree says what the mark means. FAH_ERR_SYS (out failed),
+ * FAH_ERR_NOMEM.
  */
 int fah_report_exact_tree(FILE *out, const struct fah_exact *e,
 			  const struct fah_exact_tree_look *look);

@@ -129,7 +129,8 @@ static void say_clock(struct fah_strbuf *out, const struct fah_profile *p)
 	if (t->rate_reached > 0)
 		fah_strbuf_addf(out, "%s reached", fah_num_hz(t->rate_reached).s);
 	else
-		fah_strbuf_adds(out, "none reached: no sample was taken");
+		fah_strbuf_adds(out, t->samples ? "too few samples to say what was reached"
+						: "none reached: no sample was taken");
 	fah_report_lowered(out, "; ", t);
 	fah_strbuf_addc(out, '\n');
 }

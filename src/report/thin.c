@@ -12,7 +12,9 @@ bool fah_thin_short(struct fah_text *t, const struct fah_profile *p)
 	const struct fah_totals *totals = fah_profile_totals(p);
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 
-	if (!totals->samples || totals->samples >= FEW_SAMPLES)
+	/* waiting is measured, not sampled: a run that does little else is known well */
+	if (!totals->samples || totals->samples >= FEW_SAMPLES ||
+	    totals->waited_s >= totals->wall_s / 2)
 		return false;
 	fah_strbuf_addf(
 		&sb,

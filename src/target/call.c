@@ -6,6 +6,7 @@
 #include "target/call.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
@@ -160,6 +161,11 @@ bool fah_call_futex(const struct fah_call *call, uint64_t *ret_addr)
 		return false;
 	*ret_addr = call->args[0];
 	return true;
+}
+
+bool fah_call_is_agents(const struct fah_call *call)
+{
+	return call->nr == SYS_clone && (call->args[0] & FAH_OWN_CLONE) == FAH_OWN_CLONE;
 }
 
 static enum fah_wait poll_reason(uint32_t pid, const struct fah_mem *mem,

@@ -13,6 +13,10 @@
 /* Whether the call waits for a futex, and at which address: a lock, the interpreter's own too. */
 bool fah_call_futex(const struct fah_call *call, uint64_t *ret_addr);
 
+/* Whether it stands still for a thread of the agent's own (agent/apart.c), not for anything that
+ * the program waits for. */
+bool fah_call_is_agents(const struct fah_call *call);
+
 /*
  * The reason; futexes are FAH_WAIT_LOCK. mem reads the process (sets of descriptors); what it
  * cannot read, and what no table knows, is FAH_WAIT_UNKNOWN.

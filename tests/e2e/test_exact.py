@@ -136,6 +136,44 @@ def test_report_and_tree(program, system_python, tmp_path):
     ), lines
 
 
+SHARED = """
+import time
+
+def slow():
+    time.sleep(0.2)
+
+def mid(n):
+    if n:
+        slow()
+    else:
+        time.sleep(0.1)
+
+def a():
+    mid(0)
+
+def b():
+    mid(1)
+
+a()
+b()
+"""
+
+
+def test_tree_of_shared_functions(program, python, tmp_path):
+    """Who led to what a function with several callers called is not known: marked, and never a number of calls."""
+    script = tmp_path / "shared.py"
+    script.write_text(SHARED)
+    result = calls(python, tmp_path, [script], ["--pretty"], env={"LC_ALL": "C.UTF-8"})
+    assert result.status == 0, result
+    lines = result.out.splitlines()
+    for name, n in (("a", 1), ("b", 1), ("mid", 2)):
+        rows = [line for line in lines if " %s  shared.py:" % name in line]
+        assert len(rows) == n and all("(1 call, " in row and "≈" not in row for row in rows), result.out
+    rows = [line for line in lines if " slow  shared.py:" in line]
+    assert len(rows) == 2 and all("≈" in row and "call" not in row for row in rows), result.out
+    assert sum(line.startswith("≈: ") for line in lines) == 1, result.out
+
+
 SLOWED = """
 import hashlib, time
 

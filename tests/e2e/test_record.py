@@ -111,6 +111,17 @@ def test_kill_ends_a_program_that_does_not_want_to(program, system_python, tmp_p
     assert result.status == 137, result
 
 
+def test_a_program_that_waits(program, python, tmp_path):
+    """Waiting is recorded without a sample: nothing is missing, and of a few samples there is no rate."""
+    words = ["-c", "import time; time.sleep(0.7)"]
+    result = record(python, words, tmp_path, ["-i", "-r", "5", "-f", "folded", "-o", "x.txt"])
+    assert result.status == 0, result
+    assert "waiting (sleep)" in (tmp_path / "x.txt").read_text(), result
+    said = " ".join(result.err.split())
+    assert "What helps" not in said and "no sample to show" not in said, result
+    assert re.search(r"The program waited 0\.\ds? ?.* of .*recorded|\d samples? \(5 Hz of CPU time asked\)", said), result
+
+
 def test_interrupted_and_ended(program, some_python, tmp_path):
     """^C to the group, once: the program ends of it, all is recorded, its status is ours."""
     process = tool.start(command(some_python, [spin(tmp_path), "100"]), tmp_path, some_python)

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 
@@ -312,6 +313,32 @@ static void names_have_distances(void **state)
 	assert_int_equal(fah_nearest_distance(longest, 255, longest, 255), FAH_NEAREST_FAR);
 }
 
+/* What debug information names is normal, and below no folder that it does not name. */
+static void normal_paths(void **state)
+{
+	static const char *const cases[][2] = {
+		{"./csu/../csu/libc-start.c", "./csu/libc-start.c"},
+		{"./nptl/pthread_self.c", "./nptl/pthread_self.c"},
+		{"a.c", "a.c"},
+		{"a//b/./c.c", "a/b/c.c"},
+		{"../../up/./x.c", "../../up/x.c"},
+		{"a/../../x.c", "../x.c"},
+		{"./../x.c", "./../x.c"},
+		{"a/..", ""},
+		{"[vdso]", "[vdso]"},
+		{"/build/./a/../b.c", "/build/b.c"},
+		{"", ""},
+	};
+	struct fah_arena arena = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(fah_path_normal(&arena, cases[i][0]), cases[i][1]);
+	assert_string_equal(fah_path_absolute(&arena, "/home/me", "../you/./a.py"),
+			    "/home/you/a.py");
+	fah_arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +352,7 @@ int main(void)
 		cmocka_unit_test(cutting_fits),
 		cmocka_unit_test(padding_and_ascii),
 		cmocka_unit_test(numbers),
+		cmocka_unit_test(normal_paths),
 		cmocka_unit_test(json),
 		cmocka_unit_test(every_error_has_words),
 	};

@@ -2,6 +2,7 @@
  * test_model_charge.c - which line pays: scopes, recursion, totals over stacks, names.
  */
 #include "build.h"
+#include "model/frames.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -280,6 +281,29 @@ static const struct fah_function_total *total_of(const struct fah_profile *p,
  *  main -> /usr/lib/x.py other:1 -> sort                                                 1 s
  *  main -> sort: no Python frame                                                         1 s
  */
+/* A relative path of debug information is not below the folder where the program was started; one
+ * of the program's is. */
+static void relative_sources(void **state)
+{
+	struct fah_frames frames = {0};
+	struct fah_profile *p;
+	struct build b;
+	uint32_t native, python, id;
+
+	(void)state;
+	build_begin(&b);
+	native = build_other(&b, "./csu/../csu/libc-start.c", "start", FAH_FUNCTION_NATIVE);
+	python = build_function(&b, "./csu/../csu/libc-start.c", "f", "f", 1);
+	p = build_load(&b, 5000, 5000);
+	assert_int_equal(fah_frames_init(&frames, p), 0);
+	id = fah_frames_function(&frames, native, 1);
+	assert_string_equal(frames.all[id].file, "./csu/libc-start.c");
+	id = fah_frames_function(&frames, python, 1);
+	assert_string_equal(frames.all[id].file, "/home/me/project/csu/libc-start.c");
+	fah_frames_release(&frames);
+	fah_profile_free(p);
+}
+
 static void native_functions(void **state)
 {
 	struct fah_scope scope = {.dirs = project, .n_dirs = 1}, everything = {.everything = true};
@@ -393,8 +417,8 @@ int main(void)
 		cmocka_unit_test(scope_everything),	 cmocka_unit_test(scope_names),
 		cmocka_unit_test(totals_over_stacks),	 cmocka_unit_test(names_from_source),
 		cmocka_unit_test(scope_through_symlink), cmocka_unit_test(native_functions),
-		cmocka_unit_test(waits_are_charged),	 cmocka_unit_test(everything_but),
-		cmocka_unit_test(one_file_always),
+		cmocka_unit_test(relative_sources),	 cmocka_unit_test(waits_are_charged),
+		cmocka_unit_test(everything_but),	 cmocka_unit_test(one_file_always),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

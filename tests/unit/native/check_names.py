@@ -257,6 +257,28 @@ def check_stripped(tool, folder, unpacks):
     return good
 
 
+def check_folders(tool, folder):
+    """Sources of a build whose folder is named relatively, as distributions do: below that folder, once."""
+    good = True
+    os.makedirs(os.path.join(folder, "built/sub"))
+    for name in ("here.c", "sub/there.c"):
+        with open(os.path.join(folder, "built", name), "w", encoding="utf-8") as f:
+            f.write("long %s(long n) { return n * 3; }\n" % os.path.basename(name)[:-2])
+    for version in "45":
+        path = os.path.join(folder, "folders" + version)
+        where = os.path.join(folder, "built")
+        subprocess.run(["gcc", "-g", "-gdwarf-" + version, "-shared", "-fdebug-prefix-map=%s=./part" % where, "-o", path,
+                        "here.c", "sub/there.c"], check=True, cwd=where)
+        for line in run("readelf", "-W", "--syms", path).stdout.splitlines():
+            wanted = {"here": "./part/here.c:1", "there": "./part/sub/there.c:1"}.get(line.split(" ")[-1])
+            said = wanted and run(tool, path, input=line.split()[1] + "\n").stdout.split("\n")[0].split("\t")[1]
+            if said != wanted:
+                print("DWARF %s: %s, not %s" % (version, said, wanted))
+                good = False
+    print("relative folders of builds: %s" % ("as they should be" if good else "wrong"))
+    return good
+
+
 def loaded():
     with open("/proc/self/maps", encoding="utf-8") as maps:
         paths = {line.split(None, 5)[5].rstrip("\n") for line in maps if line.split()[1][2] == "x" and "/" in line}
@@ -283,6 +305,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         files += [] if sys.argv[2:] else built(folder)
         good &= check_stripped(tool, folder, "debugdata (not" not in run(tool, "abilities").stdout)
+        good &= not dwarf or check_folders(tool, folder)
         for path in files if dwarf else []:
             # binutils leaves out frames of clang's DWARF 5
             theirs = frames_of_llvm if path.startswith(folder) else frames_of_addr2line

@@ -8,6 +8,7 @@
 
 #include "build_heap.h"
 
+#include "report/closing.h"
 #include "report/inspect.h"
 #include "report/lines.h"
 #include "report/summary.h"
@@ -262,6 +263,16 @@ static void waiting(void **state)
 }
 
 /* Not one sample, and still an answer. */
+/* As record says it, which shows no waiting itself. */
+static int why_empty(FILE *out, struct fah_profile *p, const struct fah_report_options *o)
+{
+	struct fah_text t;
+
+	fah_text_init(&t, out, o);
+	fah_closing_empty(&t, p);
+	return fah_text_finish(&t);
+}
+
 static void only_waiting(void **state)
 {
 	struct run r = {.at = 0};
@@ -278,6 +289,30 @@ static void only_waiting(void **state)
 	      fah_report_summary);
 	check(p, "only-waiting-lines", (struct fah_report_options){.width = 80, .utf8 = true},
 	      fah_report_lines);
+	check(p, "only-waiting-record", (struct fah_report_options){.width = 80, .utf8 = true},
+	      why_empty);
+	fah_profile_free(p);
+}
+
+/* Three samples make no rate; and where nearly all is waiting, they are not too few. */
+static void little_but_waiting(void **state)
+{
+	struct run r = {.at = 0};
+	struct fah_profile *p;
+	uint32_t node;
+
+	(void)state;
+	build_begin(&r.b);
+	r.thread = build_thread(&r.b, build_process(&r.b, 10, 0), 10, 0);
+	node = fah_writer_node(r.b.w, 0, in_file(&r, "advanced.py", "<module>", 1), 14);
+	wait_for(&r, 2000, FAH_WAIT_SLEEP, node);
+	for (int i = 1; i <= 3; i++)
+		fah_writer_sample(r.b.w, r.thread, MS(2000) + i * 1000, 1000, FAH_IN_PYTHON, node);
+	fah_writer_thread_end(r.b.w, r.thread, MS(2000), MS(1));
+	p = build_load(&r.b, 2001, 2);
+	assert_true(fah_profile_totals(p)->samples == 3);
+	check(p, "little-but-waiting", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_summary);
 	fah_profile_free(p);
 }
 
@@ -509,12 +544,19 @@ static void full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(summaries),	   cmocka_unit_test(tables),
-		cmocka_unit_test(nothing_sampled), cmocka_unit_test(refused),
-		cmocka_unit_test(cut_and_few),	   cmocka_unit_test(full_disk),
-		cmocka_unit_test(waiting),	   cmocka_unit_test(only_waiting),
-		cmocka_unit_test(inspected),	   cmocka_unit_test(so_far),
-		cmocka_unit_test(memory),	   cmocka_unit_test(only_memory),
+		cmocka_unit_test(summaries),
+		cmocka_unit_test(tables),
+		cmocka_unit_test(nothing_sampled),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(cut_and_few),
+		cmocka_unit_test(full_disk),
+		cmocka_unit_test(waiting),
+		cmocka_unit_test(only_waiting),
+		cmocka_unit_test(little_but_waiting),
+		cmocka_unit_test(inspected),
+		cmocka_unit_test(so_far),
+		cmocka_unit_test(memory),
+		cmocka_unit_test(only_memory),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

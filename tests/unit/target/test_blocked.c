@@ -10,12 +10,14 @@
 #include <cmocka.h>
 
 #include "core/err.h"
+#include "core/sys.h"
 #include "target/call.h"
 #include "target/memory.h"
 #include "target/task.h"
 
 #include <linux/futex.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +110,34 @@ static void on_child(void)
 	wait(NULL);
 }
 
+static void sleep_long(void *unused)
+{
+	const struct timespec long_time = {100, 0};
+
+	(void)unused;
+	FAH_SYS2(SYS_nanosleep, &long_time, NULL);
+}
+
+/* As agent/apart.c does it. */
+static void on_agents_thread(void)
+{
+	static uint8_t stack[16384] __attribute__((aligned(16)));
+	static uint32_t tid;
+
+	fah_arch_clone_run(FAH_OWN_CLONE | CLONE_VM | CLONE_FS | CLONE_SIGHAND |
+				   CLONE_PARENT_SETTID,
+			   stack + sizeof(stack), &tid, sleep_long, NULL);
+}
+
+/* A child that shares the memory until it has begun its program, as posix_spawn makes it. */
+static void on_spawn(void)
+{
+	static uint8_t stack[16384] __attribute__((aligned(16)));
+
+	fah_arch_clone_run(CLONE_VM | CLONE_VFORK | SIGCHLD, stack + sizeof(stack), NULL,
+			   sleep_long, NULL);
+}
+
 /* Blocked: the account stands still and a call is shown. */
 static void wait_until_blocked(struct fah_task *t, struct fah_call *call)
 {
@@ -132,12 +162,14 @@ static void each_wait_has_its_reason(void **state)
 	static const struct {
 		void (*block)(void);
 		enum fah_wait reason;
+		bool agents;
 	} cases[] = {
-		{on_futex, FAH_WAIT_LOCK},  {on_sleep, FAH_WAIT_SLEEP},
-		{on_pipe, FAH_WAIT_PIPE},   {on_socket, FAH_WAIT_SOCKET},
-		{on_poll, FAH_WAIT_SOCKET}, {on_empty_poll, FAH_WAIT_SLEEP},
-		{on_select, FAH_WAIT_PIPE}, {on_loop_asleep, FAH_WAIT_SLEEP},
-		{on_loop, FAH_WAIT_SOCKET}, {on_child, FAH_WAIT_CHILD},
+		{on_futex, FAH_WAIT_LOCK, false},  {on_sleep, FAH_WAIT_SLEEP, false},
+		{on_pipe, FAH_WAIT_PIPE, false},   {on_socket, FAH_WAIT_SOCKET, false},
+		{on_poll, FAH_WAIT_SOCKET, false}, {on_empty_poll, FAH_WAIT_SLEEP, false},
+		{on_select, FAH_WAIT_PIPE, false}, {on_loop_asleep, FAH_WAIT_SLEEP, false},
+		{on_loop, FAH_WAIT_SOCKET, false}, {on_child, FAH_WAIT_CHILD, false},
+		{on_spawn, FAH_WAIT_CHILD, false}, {on_agents_thread, FAH_WAIT_CHILD, true},
 	};
 
 	(void)state;
@@ -158,6 +190,7 @@ static void each_wait_has_its_reason(void **state)
 		wait_until_blocked(&t, &call);
 		mem = fah_target_mem((uint32_t)pid);
 		assert_int_equal(fah_call_reason((uint32_t)pid, &mem, &call), cases[i].reason);
+		assert_int_equal(fah_call_is_agents(&call), cases[i].agents);
 		if (fah_call_futex(&call, &addr)) {
 			assert_int_equal(addr, (uint64_t)(uintptr_t)&futex_word);
 			assert_int_equal(fah_load(&mem, addr, &word, 4), 0);
