@@ -26,6 +26,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -398,6 +399,7 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		fah_fail_err(FAH_ERR_SYS, "cannot start %s", job->python);
 		return FAH_STATUS_NOT_STARTED;
 	}
+	fah_outlive(SIGPIPE);
 	return 0;
 }
 

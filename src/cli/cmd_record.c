@@ -229,6 +229,7 @@ static int run(const struct job *job, struct fah_progress *progress, struct fah_
 	fah_subject(job->argv, &file);
 	if (file && !realpath(file, script))
 		script[0] = 0;
+	fah_outlive(SIGPIPE);
 	err = fah_run(&opt, result);
 	fah_progress_erase(progress);
 	if (err < 0)
