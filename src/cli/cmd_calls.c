@@ -100,6 +100,10 @@ static int settle(struct job *job, struct paths *p)
 					       : "the code";
 	if (!job->output.order.n)
 		fah_pstats_order_add(&job->output.order, "cumulative");
+	if (job->file)
+		status = fah_output_apart("calls: --output", job->file, job->run.file);
+	if (status)
+		return status;
 	if (job->file && fah_path_ends(job->file, ".fah")) {
 		job->run.capture = job->file;
 	} else if (job->file) {

@@ -79,6 +79,51 @@ def test_the_program_has_sigpipe_as_we_had_it(program, system_python, tmp_path, 
         assert not int(masks["SigBlk"], 16) & pipe and not int(masks["SigCgt"], 16) & pipe, err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["profile", "--output-file", "{out}", "it.py"],
+        ["calls", "-o", "{out}", "it.py"],
+        ["lines", "-f", "work", "-o", "{out}", "it.py"],
+        ["record", "-o", "{out}", "--", "{python}", "it.py"],
+        ["record", "-f", "svg", "-o", "{out}", "--", "{python}", "it.py"],
+        ["record", "-o", "{out}", "--", "./it.py"],
+    ],
+    ids=lambda words: "-".join(word for word in words[:3]),
+)
+@pytest.mark.parametrize("out", ["it.py", "other/../it.py", "hard.py"])
+def test_the_script_is_not_replaced(program, system_python, tmp_path, words, out):
+    script = tmp_path / "it.py"
+    script.write_text("#!%s\nopen('ran', 'w')\n" % system_python.path)
+    script.chmod(0o755)
+    (tmp_path / "other").mkdir()
+    os.link(str(script), str(tmp_path / "hard.py"))
+    was = script.read_bytes()
+    words = [word.format(out=out, python=system_python.path) for word in words]
+    result = tool.run([str(BINARY)] + words, tmp_path)
+    assert result.status == 2 and result.err.count("\n") == 1 and "name another file" in result.err, result
+    assert script.read_bytes() == was and not (tmp_path / "ran").exists(), result
+    assert not list(tmp_path.glob("performance/*/*")), result
+
+
+def test_a_capture_is_not_replaced_by_what_is_made_of_it(program, system_python, tmp_path):
+    (tmp_path / "it.py").write_text(SEVEN % 0)
+    capture = tool.capture_of(tool.profile(system_python, ["it.py"], tmp_path))
+    was = capture.read_bytes()
+    link = tmp_path / "x.svg"
+    os.link(str(capture), str(link))
+    for words in (["export", "-f", "folded", "-o", capture, capture], ["flame", "-o", link, capture.parent]):
+        result = tool.run([str(BINARY)] + words, tmp_path)
+        assert result.status == 2 and "name another file" in result.err, result
+        assert capture.read_bytes() == was
+    calls = [str(BINARY), "calls", "--python", system_python.path, "-o", "x.pstats", "it.py"]
+    assert tool.run(calls, tmp_path).status == 0
+    was = (tmp_path / "x.pstats").read_bytes()
+    result = tool.run([str(BINARY), "stats", "x.pstats", "-o", "./x.pstats"], tmp_path)
+    assert result.status == 2 and "name another file" in result.err, result
+    assert (tmp_path / "x.pstats").read_bytes() == was
+
+
 def test_views_end_quietly_when_nobody_reads(program, system_python, tmp_path):
     """By the signal, as other tools do."""
     (tmp_path / "it.py").write_text(SEVEN % 0)
