@@ -124,6 +124,14 @@ int fah_mkdir_p(const char *path, mode_t mode)
 	return make_dir(p, mode);
 }
 
+bool fah_file_same(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+	       one.st_ino == other.st_ino;
+}
+
 int fah_file_check_output(const char *path)
 {
 	struct stat st;

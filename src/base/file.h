@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -28,6 +29,9 @@ int fah_mkdir_p(const char *path, mode_t mode);
 /* May an output take this name? 0: nothing or a regular file is there. FAH_ERR_EXISTS: a folder, a
  * symlink (even a dangling one) or a special file. FAH_ERR_SYS: the path leads nowhere. */
 int fah_file_check_output(const char *path);
+
+/* Whether both are there and one file, by whatever names. */
+bool fah_file_same(const char *a, const char *b);
 
 /* An output being written, as a hidden file beside path. */
 struct fah_outfile {

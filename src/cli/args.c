@@ -1,6 +1,7 @@
 /* args.c - arguments by a command's table: --name value, --name=value, -n value, -n=value, -n. */
 #include "cli/cli.h"
 
+#include "base/file.h"
 #include "core/segment.h"
 
 #include <stdlib.h>
@@ -177,4 +178,12 @@ bool fah_parse_count(const char *text, uint32_t *ret)
 		return false;
 	*ret = (uint32_t)n;
 	return true;
+}
+
+int fah_output_apart(const char *option, const char *out, const char *in)
+{
+	if (!in || !fah_file_same(out, in))
+		return 0;
+	return fah_fail("%s %s: that is %s itself, which would be lost: name another file", option,
+			out, in);
 }

@@ -96,6 +96,19 @@ int fah_fail_err(int err, const char *fmt, ...) __attribute__((format(printf, 2,
 /* The status of who has only printed: OK, or that stdout could not be written. */
 int fah_printed(void);
 
+/*
+ * An output must not take the place of what is read, whatever the names of both. option: for the
+ * line that says so. 0, or an exit status after that; in may be NULL.
+ */
+int fah_output_apart(const char *option, const char *out, const char *in);
+
+/*
+ * From now on a write that the kernel answers with this signal (SIGXFSZ, SIGPIPE) fails, and does
+ * not kill us. By a handler: an ignored signal would be handed on to the program. SIGPIPE only
+ * where a program is run, whose status is to be ours: else it ends us, as it does other tools.
+ */
+void fah_outlive(int sig);
+
 /* help.c */
 void fah_help_all(void);
 void fah_help_command(const struct fah_command *cmd);

@@ -101,6 +101,10 @@ static int settle(struct job *job, struct paths *p)
 					       : "the code";
 	if (!job->output.order.n)
 		fah_pstats_order_add(&job->output.order, "cumulative");
+	if (job->file)
+		status = fah_output_apart("calls: --output", job->file, job->run.file);
+	if (status)
+		return status;
 	if (job->file && fah_path_ends(job->file, ".fah")) {
 		job->run.capture = job->file;
 	} else if (job->file) {
@@ -133,7 +137,7 @@ static int cmd_calls(const struct fah_command *cmd, int argc, char **argv)
 	_cleanup_(fah_exact_run_release) struct fah_exact_run run = {0};
 	_cleanup_(fah_freep) char *words = NULL;
 	struct paths paths;
-	int status = fah_exact_parse(&job.run, cmd, argc, argv, take_option, &job), shown = 0;
+	int status = fah_exact_parse(&job.run, cmd, argc, argv, take_option, &job);
 
 	if (status)
 		return status < 0 ? FAH_STATUS_OK : status;
@@ -144,12 +148,9 @@ static int cmd_calls(const struct fah_command *cmd, int argc, char **argv)
 	status = fah_exact_run(&job.run, &run);
 	if (status)
 		return status;
-	if (!run.profile)
-		shown = FAH_STATUS_USAGE;
-	else if (!job.file || !fah_path_ends(job.file, ".fah"))
-		shown = fah_calls_show(&job.output, run.profile);
-	status = fah_invoke_status(run.result.wait_status);
-	return status ? status : shown;
+	if (run.profile && (!job.file || !fah_path_ends(job.file, ".fah")))
+		fah_calls_show(&job.output, run.profile);
+	return fah_invoke_status(run.result.wait_status);
 }
 
 static const char *const examples[] = {

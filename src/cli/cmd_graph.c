@@ -128,6 +128,8 @@ static int cmd_graph(const struct fah_command *cmd, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	status = fah_graph_check_output(w.out);
+	if (!status && w.out)
+		status = fah_output_apart("graph: --output", w.out, argument);
 	if (!status)
 		status = fah_graph_open(&file, w.format, argument, &w.view);
 	if (status)

@@ -26,6 +26,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -304,10 +305,12 @@ static int settle(struct job *job)
 			return status;
 		job->file = job->script;
 	}
-	err = job->output_file && strcmp(job->output_file, "-") != 0
-		      ? fah_file_check_output(job->output_file)
-		      : 0;
-	return err < 0 ? fah_fail_err(err, "--output-file %s", job->output_file) : 0;
+	if (!job->output_file || !strcmp(job->output_file, "-"))
+		return 0;
+	err = fah_file_check_output(job->output_file);
+	if (err < 0)
+		return fah_fail_err(err, "--output-file %s", job->output_file);
+	return fah_output_apart("profile: --output-file", job->output_file, job->file);
 }
 
 static char **program_argv(const struct job *job)
@@ -398,6 +401,7 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		fah_fail_err(FAH_ERR_SYS, "cannot start %s", job->python);
 		return FAH_STATUS_NOT_STARTED;
 	}
+	fah_outlive(SIGPIPE);
 	return 0;
 }
 

@@ -229,6 +229,7 @@ static int run(const struct job *job, struct fah_progress *progress, struct fah_
 	fah_subject(job->argv, &file);
 	if (file && !realpath(file, script))
 		script[0] = 0;
+	fah_outlive(SIGPIPE);
 	err = fah_run(&opt, result);
 	fah_progress_erase(progress);
 	if (err < 0)
@@ -268,6 +269,21 @@ static void close_recording(struct job *job, struct fah_run_result *result)
 		fputs(text, stderr);
 }
 
+/* Neither the program nor its script is to be replaced by the result. */
+static int check_apart(const struct job *job)
+{
+	const char *outputs[] = {job->output.export_path, job->output.capture}, *script;
+	int status = 0;
+
+	fah_subject(job->argv, &script);
+	for (size_t i = 0; i < 2 && !status; i++) {
+		status = fah_output_apart("record: --output", outputs[i], job->program);
+		if (!status)
+			status = fah_output_apart("record: --output", outputs[i], script);
+	}
+	return status;
+}
+
 static int cmd_record(const struct fah_command *cmd, int argc, char **argv)
 {
 	struct job job = {.output.view = FAH_VIEW_INIT};
@@ -283,6 +299,8 @@ static int cmd_record(const struct fah_command *cmd, int argc, char **argv)
 	status = fah_record_output_set(&job.output, name);
 	if (!status)
 		status = fah_invoke_find(job.argv[0], job.program, sizeof(job.program));
+	if (!status)
+		status = check_apart(&job);
 	if (status)
 		return status;
 	job.words = words = fah_invoke_words(cmd, argc, argv);

@@ -159,6 +159,9 @@ static int print(struct fah_stats_files *s, const struct wanted *w)
 {
 	int err = w->strip ? fah_stats_files_strip(s) : 0;
 
+	for (size_t i = 0; w->output && i < w->n_paths; i++)
+		if (fah_output_apart("stats: --output", w->output, w->paths[i]))
+			return FAH_STATUS_USAGE;
 	if (err == 0 && w->output) {
 		err = fah_pstats_write(w->output, &s->exact);
 		return err < 0 ? fah_fail_err(err, "stats: %s", w->output) : FAH_STATUS_OK;

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,7 @@ int fah_exact_run(const struct fah_exact_job *job, struct fah_exact_run *ret)
 		cwd[0] = 0;
 	if (job->file && !realpath(job->file, script))
 		script[0] = 0;
+	fah_outlive(SIGPIPE);
 	err = fah_run(&opt, &ret->result);
 	if (err < 0) {
 		status = fah_fail_err(err, "cannot record to %s", opt.capture_path);

@@ -159,7 +159,10 @@ int fah_export_to(const struct fah_opened *s, const struct fah_export *format,
 {
 	_cleanup_(fah_strbuf_release) struct fah_strbuf note = FAH_STRBUF_INIT;
 	bool to_stdout = !out || !strcmp(out, "-");
-	int err = 0;
+	int err = 0, status = to_stdout ? 0 : fah_output_apart("--output", out, s->path);
+
+	if (status)
+		return status;
 
 	if (to_stdout && format->binary && isatty(STDOUT_FILENO))
 		return fah_fail("%s is not text: write it to a file with -o x%s", format->name,

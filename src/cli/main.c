@@ -31,6 +31,9 @@ int fah_fail_err(int err, const char *fmt, ...)
 	int saved = errno;
 	va_list ap;
 
+	/* whoever read it has had enough, as head has: no other tool has a word for that */
+	if (err == FAH_ERR_SYS && saved == EPIPE && ferror(stdout))
+		return FAH_STATUS_USAGE;
 	va_start(ap, fmt);
 	if (err == FAH_ERR_SYS && ferror(stdout))
 		fah_strbuf_adds(&text, "stdout"); /* that is where it failed, whatever was read */
@@ -53,16 +56,12 @@ static void do_nothing(int sig)
 	(void)sig;
 }
 
-/*
- * Where files may not grow (ulimit -f) a write is to fail, not to kill us: the program's limit is
- * not its end. A handler, since an ignored signal would be handed on to the program.
- */
-static void outlive_file_limits(void)
+void fah_outlive(int sig)
 {
 	struct sigaction now, ours = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
 
-	if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-		sigaction(SIGXFSZ, &ours, NULL);
+	if (sigaction(sig, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		sigaction(sig, &ours, NULL);
 }
 
 /* With the settings in force here, or what is wrong with them. */
@@ -91,7 +90,7 @@ int main(int argc, char **argv)
 {
 	const struct fah_command *cmd;
 
-	outlive_file_limits();
+	fah_outlive(SIGXFSZ); /* ulimit -f: where files may not grow */
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* numbers in reports and files look the same everywhere */
 	if (argc < 2) {

@@ -106,6 +106,7 @@ int fah_series_run(uint32_t n, const struct fah_runfolder *folder, bool quiet,
 	uint32_t i, whole = 0;
 	int status = 0;
 
+	fah_outlive(SIGPIPE);
 	fah_shown_on_stdout(&o);
 	for (i = 1; i <= n && !status; i++) {
 		status = make_folder(&run, folder, i, n);

@@ -141,17 +141,16 @@ static int show(const char *command, const char *folder, const struct fah_stats 
 		const struct fah_series_view *view)
 {
 	uint64_t now = fah_clock_ns(CLOCK_REALTIME);
-	int err = 0;
+	int err = write_json(folder, stats, now); /* first: whoever reads stdout may go */
+	int status = err < 0 ? fah_fail_err(err, "%s: %s/" FAH_STATS_FILE, command, folder) : 0;
 
+	err = 0;
 	if (view->json)
 		err = fah_report_stats_json(stdout, stats, now);
 	else if (view->report)
 		err = fah_report_stats(stdout, stats, view->report);
-	if (err == 0)
-		err = write_json(folder, stats, now);
 	fflush(stdout);
-	return err < 0 ? fah_fail_err(err, "%s: %s/" FAH_STATS_FILE, command, folder)
-		       : FAH_STATUS_OK;
+	return err < 0 ? fah_fail_err(err, "%s", command) : status;
 }
 
 int fah_series_stats(const char *command, const char *folder, const struct fah_series_view *view)

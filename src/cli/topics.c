@@ -56,8 +56,8 @@ const struct fah_topic fah_topics[] = {
 	 "    LC_ALL            or LC_CTYPE, or LANG: ASCII tables if not UTF-8\n"
 	 "    XDG_CACHE_HOME    keeps what was read of native code (~/.cache)"},
 	{.name = "exit-status", .summary = "what fixingahole exits with",
-	 .text = "profile and record exit as the program did: with its status, or 128 + n where signal n killed "
-	 "it. Nothing that happens to the report changes that.\n\n"
+	 .text = "profile, record, calls and lines exit as the program did: with its status, or 128 + n where signal "
+	 "n killed it. Nothing that happens to the report changes that.\n\n"
 	 "    1    the program could not be started: no such Python, or no program\n"
 	 "    2    wrong use, or a file that cannot be read; nothing was run\n\n"
 	 "profile --repeat: the first run that fails ends the series, and its status is the one."},

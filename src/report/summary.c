@@ -80,12 +80,60 @@ static void put_finished(struct fah_text *t, const struct fah_totals *totals,
 	fah_text_put(t, "Total Wall Time: %s", fah_num_seconds(totals->wall_s).s);
 }
 
+static int by_pid(const void *a, const void *b)
+{
+	uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+
+	return one < other ? -1 : one > other;
+}
+
+/* The collector's own child, wherever it stands: entries are in the order of discovery. */
+static uint32_t pid_of_program(const struct fah_profile *p)
+{
+	uint64_t collector = fah_profile_count(p, "collector_pid");
+	size_t n;
+	const struct fah_process *processes = fah_profile_processes(p, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (collector && processes[i].ppid == collector)
+			return processes[i].pid;
+	return n ? processes[0].pid : 0;
+}
+
+/*
+ * Processes other than the program, each once: one that execs a Python anew has another entry, and
+ * is no child of itself. Only those with Python in them are known.
+ */
+static void put_children(struct fah_text *t, const struct fah_profile *p)
+{
+	size_t n, found = 0, children = 0;
+	const struct fah_process *processes = fah_profile_processes(p, &n);
+	_cleanup_(fah_freep) uint32_t *pids = calloc(n + 1, sizeof(*pids));
+	uint32_t program = pid_of_program(p);
+	uint64_t largest = 0;
+
+	t->failed |= !pids;
+	for (size_t i = 0; pids && i < n; i++) {
+		if (processes[i].pid == program)
+			continue;
+		pids[found++] = processes[i].pid;
+		if (processes[i].max_rss_bytes > largest)
+			largest = processes[i].max_rss_bytes;
+	}
+	if (!found)
+		return;
+	qsort(pids, found, sizeof(*pids), by_pid);
+	for (size_t i = 0; i < found; i++)
+		children += !i || pids[i] != pids[i - 1];
+	fah_strbuf_addf(&t->line, "Python child processes: %s", fah_num_count(children).s);
+	if (largest)
+		fah_strbuf_addf(&t->line, " (largest %s)", fah_num_bytes(largest).s);
+	fah_text_end(t);
+}
+
 static void put_totals(struct fah_text *t, const struct fah_profile *p, const struct fah_heap *heap)
 {
 	const struct fah_totals *totals = fah_profile_totals(p);
-	uint64_t largest = 0;
-	size_t n;
-	const struct fah_process *processes = fah_profile_processes(p, &n);
 
 	if (t->o->so_far)
 		put_running(t, totals);
@@ -93,15 +141,7 @@ static void put_totals(struct fah_text *t, const struct fah_profile *p, const st
 		put_finished(t, totals, heap);
 	if (fah_waits_summary(&t->line, totals))
 		fah_text_end(t);
-	if (n > 1) {
-		for (size_t i = 1; i < n; i++)
-			if (processes[i].max_rss_bytes > largest)
-				largest = processes[i].max_rss_bytes;
-		fah_strbuf_addf(&t->line, "Child processes: %s", fah_num_count(n - 1).s);
-		if (largest)
-			fah_strbuf_addf(&t->line, " (largest %s)", fah_num_bytes(largest).s);
-		fah_text_end(t);
-	}
+	put_children(t, p);
 	fah_text_end(t);
 	if (t->o->note) {
 		fah_text_clean(&t->line, t->o->note);

@@ -107,6 +107,25 @@ def test_forked_children_are_marked(program, python, tmp_path):
             assert ("in_child" in names) == in_child, names
 
 
+@pytest.mark.parametrize("children", [0, 2])
+def test_who_execs_itself_is_no_child_of_its_own(program, python, tmp_path, children):
+    """An exec keeps the process, so each is counted once, however often it starts anew."""
+    (tmp_path / "anew.py").write_text(
+        "import os, subprocess, sys\n"
+        "left = int(sys.argv[1])\n"
+        "sum(i * i for i in range(200000))\n"
+        "for _ in range(%d if left == 1 and len(sys.argv) == 2 else 0):\n"
+        "    subprocess.check_call([sys.executable, __file__, '1', 'child'])\n"
+        "if left:\n"
+        "    os.execv(sys.executable, [sys.executable, __file__, str(left - 1)] + sys.argv[2:])\n" % children
+    )
+    result = profile(python, ["anew.py", "2"], tmp_path, options=(), hz=1000)
+    assert result.status == 0, result
+    assert len({p.pid for p in capture.read(capture_of(result)).processes[1:]}) == 1 + children
+    said = re.findall(r"^(.*hild processes: \S+)", result.out, re.M)
+    assert said == ["Python child processes: %d" % children] * bool(children), result
+
+
 def test_children_of_another_python(program, tmp_path):
     """A tree of several versions is one capture: each process says its own."""
     local = [python for python in pythons.available() if not python.foreign]

@@ -164,4 +164,4 @@ def test_pools_hang_or_cannot_unpickle(program, some_python, method, tmp_path):
     )
     result = profile(some_python, ["script.py"], tmp_path, options=[], timeout=60)
     assert result.status == 0 and result.out.startswith("['Job', 'Job']\n"), result
-    assert "Job.run" in report.top(result.out) and "Child processes: " in result.out, result
+    assert "Job.run" in report.top(result.out) and "Python child processes: " in result.out, result
