@@ -252,8 +252,6 @@ void fah_parser_run(struct fah_parser *s)
 	bool fresh = true; /* at the start of a logical line */
 	int indent;
 
-	if (s->end - s->p >= 3 && !memcmp(s->p, "\xef\xbb\xbf", 3))
-		s->p += 3;
 	while (s->p < s->end && !s->failed) {
 		if (fresh) {
 			if (indentation(s, &indent)) {
