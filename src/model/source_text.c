@@ -90,3 +90,19 @@ int fah_source_text_decode(char **data, size_t *len)
 	*len = n;
 	return 0;
 }
+
+void fah_source_text_newlines(char *data, size_t *len)
+{
+	char *from = memchr(data, '\r', *len), *end = data + *len, *to = from;
+
+	if (!from)
+		return;
+	for (; from < end; from++) {
+		if (*from != '\r')
+			*to++ = *from;
+		else if (from[1] != '\n')
+			*to++ = '\n';
+	}
+	*to = '\0';
+	*len = (size_t)(to - data);
+}

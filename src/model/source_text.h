@@ -1,5 +1,6 @@
 /*
- * source_text.h - the text of a Python source as the compiler reads it: UTF-8.
+ * source_text.h - the text of a Python source as the compiler reads it: UTF-8, lines that end in
+ * \n.
  * Whoever reads a source's lines or names does so through this, so that both see the same.
  */
 #ifndef FAH_MODEL_SOURCE_TEXT_H
@@ -13,5 +14,8 @@
  * Bytes in an encoding that is not known stay as they are. FAH_ERR_NOMEM: *data is as it was.
  */
 int fah_source_text_decode(char **data, size_t *len);
+
+/* \r\n and \r made \n, in place: Python's universal newlines. data has a NUL behind it. */
+void fah_source_text_newlines(char *data, size_t *len);
 
 #endif

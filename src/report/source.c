@@ -20,6 +20,7 @@ static int find_lines(struct fah_source *s)
 {
 	size_t n = 0, i;
 
+	fah_source_text_newlines(s->data, &s->len);
 	for (i = 0; i < s->len; i++)
 		n += s->data[i] == '\n';
 	n += s->len && s->data[s->len - 1] != '\n';
@@ -129,8 +130,7 @@ void fah_source_line(const struct fah_source *s, uint32_t number, struct fah_str
 		return;
 	p = s->data + s->starts[number - 1];
 	len = s->starts[number] - s->starts[number - 1];
-	while (len && (p[len - 1] == '\n' || p[len - 1] == '\r' || p[len - 1] == ' ' ||
-		       p[len - 1] == '\t'))
+	while (len && (p[len - 1] == '\n' || p[len - 1] == ' ' || p[len - 1] == '\t'))
 		len--;
 	if (len > LINE_MAX_BYTES) {
 		len = LINE_MAX_BYTES;

@@ -396,6 +396,18 @@ def test_sources_in_other_encodings(program, python, tmp_path, encoding, words):
     assert ".".join(words[:2]) in top, sorted(top)
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"], ids=["crlf", "cr"])
+def test_line_ends_of_other_systems(program, python, tmp_path, end):
+    text = ENCODED.format("utf-8", "Kind", "method", "now")
+    (tmp_path / "ends.py").write_bytes(text.replace("\n", end).encode())
+    result = profile(python, ["ends.py"], tmp_path, options=[])
+    assert result.status == 0, result
+    rows = report.rows(written(result, "profile_results.txt"))
+    assert {row.line for row in rows} >= {9}, rows
+    assert all(row.source.strip() == text.splitlines()[row.line - 1].strip() for row in rows), rows
+    assert "Kind.method" in report.top(written(result, "profile_summary.txt")), result
+
+
 def test_control_characters_in_source_and_names_reach_no_terminal(program, system_python, tmp_path):
     """A source line with an escape sequence, a file with one in its name: shown, never obeyed."""
     name = "esc\x1b[31m.py"

@@ -83,13 +83,38 @@ static void several_bytes(void **state)
 	      "# coding: euc-jp\n\xef\xbd\xb1|\xef\xbf\xbd|");
 }
 
+static void line_ends(void **state)
+{
+	static const struct {
+		const char *bytes, *expected;
+	} cases[] = {
+		{"", ""},
+		{"a\nb", "a\nb"},
+		{"a\r\nb\r\n", "a\nb\n"},
+		{"a\rb\r\r", "a\nb\n\n"},
+		{"\r\n\r\n\n\r", "\n\n\n\n"},
+		{"x \\\r\nx", "x \\\nx"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *data = strdup(cases[i].bytes);
+		size_t len;
+
+		assert_non_null(data);
+		len = strlen(data);
+		fah_source_text_newlines(data, &len);
+		assert_int_equal(len, strlen(data));
+		assert_string_equal(data, cases[i].expected);
+		free(data);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cookies_count),
-		cmocka_unit_test(others_do_not),
-		cmocka_unit_test(byte_order_mark),
-		cmocka_unit_test(several_bytes),
+		cmocka_unit_test(cookies_count),   cmocka_unit_test(others_do_not),
+		cmocka_unit_test(byte_order_mark), cmocka_unit_test(several_bytes),
+		cmocka_unit_test(line_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
