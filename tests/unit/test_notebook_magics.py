@@ -18,6 +18,7 @@ SAME = [  # the cell, and what it becomes
     ("!!ls", "__fah__.lines('ls')\n"),
     ("files = !ls", "files = __fah__.lines('ls')\n"),
     ("a, b = !ls", "a, b = __fah__.lines('ls')\n"),
+    ("%system ls", "__fah__.lines('ls')\n"),
     ("here = %pwd", "here = __fah__.pwd()\n"),
     ("%cd ~/data", "__fah__.cd('~/data')\n"),
     ("%env A=1", "__fah__.env('A=1')\n"),

@@ -164,7 +164,7 @@ def value_of(text, line):
     if name == "pwd":
         return call("pwd")
     if name in ("sx", "system"):
-        return call("lines" if name == "sx" else "system", rest)
+        return call("lines", rest)
     if name in COMMANDS:
         return call("system", text.strip())
     raise Unknown(line, "%" + name)

@@ -24,6 +24,8 @@ COLUMNS = 79
 
 def text_of(value):
     """repr, but of long collections one member a line and not more than can be read."""
+    if type(value) is fah_helpers.SList:
+        value = list(value)
     if type(value) in (list, tuple, set, frozenset, dict):
         cut = len(value) > LONG
         if cut:
