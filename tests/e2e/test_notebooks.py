@@ -114,6 +114,20 @@ LIKE_IPYTHON = {  # cells that neither is known to run otherwise than the other
         "%system echo three",
         "z = %sx echo four\ntype(z).__name__",
     ],
+    "indented": [
+        "    x = 1\n    print(x)\n\n    for i in range(2):\n        !echo {i}\n    x",
+        "\n  %%time\n  if x:\n      print(2)",
+        "%%time\n  print(3)",
+        "  def f():\n      if 1:\n          a = 1\n          b = 2\n          c = 1 / 0\n          d = 3\n"
+        "          e = 4\n\n  f()",
+    ],
+    "copied from a session": [
+        ">>> x = 1\n>>> for i in range(2):\n...     print(i)\n...\n0\n1\n>>> x",
+        "x = 2\n>>> x",
+        "  >>> print(x)\n  ... ",
+        "In [1]: x = 1\n   ...: print(x)\n\nIn [2]: x\n",
+        ">>> !echo {x}\n>>> y = %pwd\n>>> 1 / 0\n",
+    ],
 }
 
 

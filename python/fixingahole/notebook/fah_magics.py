@@ -6,6 +6,7 @@ Every line stays the line that it was. What is not known here is named, with its
 import ast
 import contextlib
 import re
+import textwrap
 
 import fah_cells
 
@@ -23,6 +24,10 @@ BARE = {"cd", "pip"}  # without the %, where that is no Python
 ESCAPE = re.compile(r"(\s*)(%|!!|!|\?)(.*)", re.S)
 ASSIGNED = re.compile(r"(\s*[^\s=()#'\"][^=()#'\"]*=\s*)(%|!)(?!=)(.*)", re.S)
 HELP = re.compile(r"(\s*)[\w.*]+\?{1,2}\s*$")
+PROMPTS = [  # what shows that a cell was copied with them, and what to take off each line
+    (re.compile(r"\s*>>>"), re.compile(r"[ \t]*(?:>>>|\.\.\.)[ \t]?")),
+    (re.compile(r"\s*In \[\d+\]:"), re.compile(r"[ \t]*(?:In \[\d+\]|\.{3,}):[ \t]?")),
+]
 TIMEIT_OPTIONS = re.compile(r"(?:-[nrtp]\s*\d+\s+|-[tcqov]+\s+)*")
 
 
@@ -53,6 +58,16 @@ def call(method, *arguments):
     return "%s.%s(%s)" % (HELPERS, method, ", ".join(map(repr, arguments)))
 
 
+def unwrapped(source):
+    """Without the indentation of all of it, and without the prompts of a session that it was copied from."""
+    source = textwrap.dedent(source)
+    for first, each in PROMPTS:
+        lines = fah_cells.lines_of(source)
+        if any(first.match(line) for line in lines):
+            source = "".join(each.sub("", line, 1) if each.match(line) else line for line in lines)
+    return source
+
+
 def translate(source):
     """A Plan; Unknown where the cell needs what only IPython has."""
     lines = fah_cells.lines_of(source)
@@ -72,7 +87,7 @@ def cell_magic(lines, first):
     if name in ("time", "timeit", "capture"):
         if name == "timeit":  # behind its options stands a set-up
             blank[first] = TIMEIT_OPTIONS.sub("", arguments + " ", 1).strip() + "\n"
-        inner, left_out = escapes(body, first + 2)
+        inner, left_out = escapes(fah_cells.lines_of(unwrapped(text)), first + 2)
         return Plan("".join(blank + inner), (name, arguments), left_out)
     if name in SCRIPTS:
         made = call("script", (name + " " + arguments).strip(), text)

@@ -63,16 +63,17 @@ class Shell:
 
     def plan(self, cell):
         """What a cell does, so far as it is no Python. All are looked at before the first runs."""
+        for source in cell.source, fah_magics.unwrapped(cell.source):
+            try:
+                ast_of(source, cell.name, self.flags)
+            except SyntaxError:
+                pass
+            except ValueError as error:  # a NUL
+                raise fah_cells.Refused("cell %d: %s" % (cell.number, error))
+            else:
+                return fah_magics.Plan(source)
         try:
-            ast_of(cell.source, cell.name, self.flags)
-        except SyntaxError:
-            pass
-        except ValueError as error:  # a NUL
-            raise fah_cells.Refused("cell %d: %s" % (cell.number, error))
-        else:
-            return fah_magics.Plan(cell.source)
-        try:
-            return fah_magics.translate(cell.source)
+            return fah_magics.translate(source)
         except fah_magics.Unknown as unknown:
             raise fah_cells.Refused(
                 "cell %d, line %d: %s is IPython's, and %s has none; in that environment, pip install "
