@@ -114,6 +114,12 @@ LIKE_IPYTHON = {  # cells that neither is known to run otherwise than the other
         "%system echo three",
         "z = %sx echo four\ntype(z).__name__",
     ],
+    "left within a cell": ["def f():\n    exit()\n    return 7\nprint(1)\nf()", "print('not reached')"],
+    "left by a word": ["print(1)", "quit", "print('not reached')"],
+    "left by a word, silently": ["print(1)", "exit;", "print('not reached')"],
+    "left while captured": ["%%capture\nquit()\nprint(1)", "print('not reached')"],
+    "not left": ["exit = 5\nprint(quit is exit)", "exit", "quit()\n1 / 0"],
+    "timed": ["%%time\n1 + 1", "_ + 1", "%%time\n1 + 1;", "%time 5", "%%time\n\nprint(1)\nx = 3"],
     "indented": [
         "    x = 1\n    print(x)\n\n    for i in range(2):\n        !echo {i}\n    x",
         "\n  %%time\n  if x:\n      print(2)",

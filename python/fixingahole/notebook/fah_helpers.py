@@ -89,7 +89,6 @@ def word(line, number):
 class Helpers:
     def __init__(self):
         self.before = None  # the folder that %cd left
-        self.captures = False  # inside %%capture, where no value is shown
 
     def __repr__(self):
         return "<magics without IPython>"
@@ -132,11 +131,9 @@ class Helpers:
                 stack.enter_context(contextlib.redirect_stdout(captured.out))
             if "--no-stderr" not in words:
                 stack.enter_context(contextlib.redirect_stderr(captured.err))
-            self.captures = True
             try:
                 yield
             finally:
-                self.captures = False
                 for name in words:
                     if not name.startswith("-"):
                         space[name] = captured

@@ -45,6 +45,11 @@ class Plan:
         self.magic = magic  # (name, arguments) of a %%magic around all of it
         self.left_out = list(left_out)  # (line, text)
 
+    @property
+    def shows(self):
+        """Is the value of its last expression shown, once the magic is done?"""
+        return self.magic is None or self.magic[0] == "time"
+
     def around(self, helpers, space):
         """The magic as a context to run the source in."""
         if self.magic is None:
