@@ -14,26 +14,6 @@ static bool starts(const struct fah_toml_parser *ps, const char *s)
 	return (size_t)(ps->end - ps->p) >= n && !memcmp(ps->p, s, n);
 }
 
-static void add_utf8(struct fah_strbuf *sb, uint32_t c)
-{
-	if (c < 0x80) {
-		fah_strbuf_addc(sb, (char)c);
-		return;
-	}
-	if (c < 0x800) {
-		fah_strbuf_addc(sb, (char)(0xc0 | c >> 6));
-	} else {
-		if (c < 0x10000) {
-			fah_strbuf_addc(sb, (char)(0xe0 | c >> 12));
-		} else {
-			fah_strbuf_addc(sb, (char)(0xf0 | c >> 18));
-			fah_strbuf_addc(sb, (char)(0x80 | (c >> 12 & 0x3f)));
-		}
-		fah_strbuf_addc(sb, (char)(0x80 | (c >> 6 & 0x3f)));
-	}
-	fah_strbuf_addc(sb, (char)(0x80 | (c & 0x3f)));
-}
-
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -59,7 +39,7 @@ static int code_point(struct fah_toml_parser *ps, struct fah_strbuf *sb, int dig
 	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
 		return fah_toml_fail(ps, begin, "\\%c%0*X is no Unicode character", begin[1],
 				     digits, (unsigned)c);
-	add_utf8(sb, c);
+	fah_utf8_add(sb, c);
 	return 0;
 }
 

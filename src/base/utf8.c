@@ -53,6 +53,26 @@ int32_t fah_utf8_decode(const char *s, size_t len, size_t *ret_len)
 	return c;
 }
 
+void fah_utf8_add(struct fah_strbuf *sb, uint32_t c)
+{
+	if (c < 0x80) {
+		fah_strbuf_addc(sb, (char)c);
+		return;
+	}
+	if (c < 0x800) {
+		fah_strbuf_addc(sb, (char)(0xc0 | c >> 6));
+	} else {
+		if (c < 0x10000) {
+			fah_strbuf_addc(sb, (char)(0xe0 | c >> 12));
+		} else {
+			fah_strbuf_addc(sb, (char)(0xf0 | c >> 18));
+			fah_strbuf_addc(sb, (char)(0x80 | (c >> 12 & 0x3f)));
+		}
+		fah_strbuf_addc(sb, (char)(0x80 | (c >> 6 & 0x3f)));
+	}
+	fah_strbuf_addc(sb, (char)(0x80 | (c & 0x3f)));
+}
+
 int fah_char_width(int32_t c)
 {
 	if (c < 0)

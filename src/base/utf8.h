@@ -15,6 +15,9 @@
  * valid. */
 int32_t fah_utf8_decode(const char *s, size_t len, size_t *ret_len);
 
+/* Append a character. */
+void fah_utf8_add(struct fah_strbuf *sb, uint32_t c);
+
 /* Columns of one character: 0 (combining, zero-width, control), 1 or 2. */
 int fah_char_width(int32_t c);
 

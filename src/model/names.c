@@ -11,6 +11,7 @@
 #include "core/err.h"
 #include "model/cells.h"
 #include "model/qualname.h"
+#include "model/source_text.h"
 
 #define SOURCE_MAX (32u << 20) /* longer files keep plain names */
 
@@ -37,6 +38,8 @@ static int resolve_file(struct fah_profile *p, const uint32_t *order, size_t fro
 	if (!source) {
 		if (path[0] != '/' || fah_file_read_regular(path, SOURCE_MAX, &read, &len) < 0)
 			return 0;
+		if (fah_source_text_decode(&read, &len) < 0)
+			return FAH_ERR_NOMEM;
 		source = read;
 	}
 	if (fah_qualnames_new(source, len, &names) < 0)

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "core/err.h"
 #include "model/parser.h"
+#include "model/source_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,15 @@ int fah_qualnames_new(const char *source, size_t len, struct fah_qualnames **ret
 	struct fah_qualnames *q = calloc(1, sizeof(*q));
 	struct fah_parser *s = calloc(1, sizeof(*s));
 	bool failed = true;
+	char *copy; /* names are borrowed from it */
 
 	if (q && s) {
 		s->q = q;
-		/* A copy: names are borrowed from it. */
-		s->p = fah_arena_strndup(&q->arena, source, len);
-		if (s->p) {
-			s->end = s->p + len;
+		copy = fah_arena_strndup(&q->arena, source, len);
+		if (copy) {
+			fah_source_text_newlines(copy, &len);
+			s->p = copy;
+			s->end = copy + len;
 			s->line = 1;
 			s->header = FAH_NO_ENTRY;
 			fah_parser_run(s);

@@ -12,7 +12,7 @@
 
 struct fah_qualnames; /* opaque */
 
-/* The caller frees *ret. FAH_ERR_NOMEM. */
+/* source: UTF-8, with any line ends. The caller frees *ret. FAH_ERR_NOMEM. */
 int fah_qualnames_new(const char *source, size_t len, struct fah_qualnames **ret);
 
 /*

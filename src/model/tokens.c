@@ -191,7 +191,7 @@ static bool indentation(struct fah_parser *s, int *ret)
 			break;
 	}
 	*ret = column;
-	return s->p < s->end && *s->p != '#' && *s->p != '\n' && *s->p != '\r';
+	return s->p < s->end && *s->p != '#' && *s->p != '\n';
 }
 
 static void punctuation(struct fah_parser *s, char c)
@@ -252,8 +252,6 @@ void fah_parser_run(struct fah_parser *s)
 	bool fresh = true; /* at the start of a logical line */
 	int indent;
 
-	if (s->end - s->p >= 3 && !memcmp(s->p, "\xef\xbb\xbf", 3))
-		s->p += 3;
 	while (s->p < s->end && !s->failed) {
 		if (fresh) {
 			if (indentation(s, &indent)) {
@@ -275,11 +273,7 @@ void fah_parser_run(struct fah_parser *s)
 		} else if (*s->p == '\\' && s->p + 1 < s->end && s->p[1] == '\n') {
 			s->line++;
 			s->p += 2;
-		} else if (*s->p == '\\' && s->end - s->p > 2 && s->p[1] == '\r' &&
-			   s->p[2] == '\n') {
-			s->line++;
-			s->p += 3;
-		} else if (*s->p == ' ' || *s->p == '\t' || *s->p == '\r' || *s->p == '\f') {
+		} else if (*s->p == ' ' || *s->p == '\t' || *s->p == '\f') {
 			s->p++;
 		} else {
 			token(s);

@@ -143,7 +143,7 @@ static bool is_blank(const struct fah_source *s, uint32_t line)
 {
 	size_t from = s->starts[line - 1], to = s->starts[line];
 
-	while (from < to && strchr(" \t\r\n\f", s->data[from]))
+	while (from < to && strchr(" \t\n\f", s->data[from]))
 		from++;
 	return from == to;
 }

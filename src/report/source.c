@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "core/err.h"
 #include "core/time.h"
+#include "model/source_text.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@ static int find_lines(struct fah_source *s)
 {
 	size_t n = 0, i;
 
+	fah_source_text_newlines(s->data, &s->len);
 	for (i = 0; i < s->len; i++)
 		n += s->data[i] == '\n';
 	n += s->len && s->data[s->len - 1] != '\n';
@@ -44,6 +46,10 @@ int fah_source_init(struct fah_source *s, const char *path, uint64_t since_ns)
 		return 0;
 	if (fah_file_read_regular(path, SOURCE_MAX, &s->data, &s->len) < 0)
 		return 0;
+	if (fah_source_text_decode(&s->data, &s->len) < 0) {
+		fah_source_release(s);
+		return FAH_ERR_NOMEM;
+	}
 	s->newer = since_ns && fah_timespec_ns(st.st_mtim) > since_ns;
 	return find_lines(s);
 }
@@ -71,7 +77,7 @@ static bool is_utf8(const char *p, size_t len)
 	return true;
 }
 
-/* Tabs to spaces, Latin-1 to UTF-8, form feeds and other controls to a space. */
+/* Tabs to spaces, what is no UTF-8 as Latin-1, form feeds and other controls to a space. */
 static void expand(struct fah_strbuf *sb, const char *p, size_t len)
 {
 	bool utf8 = is_utf8(p, len);
@@ -124,17 +130,12 @@ void fah_source_line(const struct fah_source *s, uint32_t number, struct fah_str
 		return;
 	p = s->data + s->starts[number - 1];
 	len = s->starts[number] - s->starts[number - 1];
-	while (len && (p[len - 1] == '\n' || p[len - 1] == '\r' || p[len - 1] == ' ' ||
-		       p[len - 1] == '\t'))
+	while (len && (p[len - 1] == '\n' || p[len - 1] == ' ' || p[len - 1] == '\t'))
 		len--;
 	if (len > LINE_MAX_BYTES) {
 		len = LINE_MAX_BYTES;
 		while (len && ((unsigned char)p[len] & 0xc0) == 0x80) /* between characters */
 			len--;
-	}
-	if (number == 1 && len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3)) {
-		p += 3;
-		len -= 3;
 	}
 	expand(&sb, p, len);
 	if (sb.failed)

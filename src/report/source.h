@@ -26,7 +26,8 @@ int fah_source_init(struct fah_source *s, const char *path, uint64_t since_ns);
 int fah_source_of_text(struct fah_source *s, const char *text);
 void fah_source_release(struct fah_source *s);
 
-/* Append line number (from 1), cut to columns. Lines that are no UTF-8 are read as Latin-1. */
+/* Append line number (from 1), cut to columns. Lines that could not be made UTF-8 are read as
+ * Latin-1. */
 void fah_source_line(const struct fah_source *s, uint32_t number, struct fah_strbuf *out,
 		     size_t columns, bool ascii);
 

@@ -103,6 +103,55 @@ def test_without_ipython_it_is_the_same(some_python, said, tmp_path):
     assert result.err == said.err
 
 
+LIKE_IPYTHON = {  # cells that neither is known to run otherwise than the other
+    "lines of a command": [
+        "y = !printf 'b 10\\na 9\\n\\n'\nprint(y.n, y.s, y.l, y.nlstr, y.spstr, y.list)\ny",
+        "print(y.sort(), y.sort(1), y.sort(1, nums=True), type(y.sort()).__name__)",
+        "print(y.grep('^A'), y.grep('9', field=1), y.grep('a', prune=True), y.grep(str.strip))",
+        "print(y.fields(), y.fields(1, 0), y.fields(5), y.fields(0, 7), y.fields(-1))",
+        "w = !pwd; ls /nowhere\nprint(len(w), len(w.p), len(w.paths))",
+        "!!echo one; echo two >&2",
+        "%system echo three",
+        "z = %sx echo four\ntype(z).__name__",
+    ],
+    "left within a cell": ["def f():\n    exit()\n    return 7\nprint(1)\nf()", "print('not reached')"],
+    "left by a word": ["print(1)", "quit", "print('not reached')"],
+    "left by a word, silently": ["print(1)", "exit;", "print('not reached')"],
+    "left while captured": ["%%capture\nquit()\nprint(1)", "print('not reached')"],
+    "not left": ["exit = 5\nprint(quit is exit)", "exit", "quit()\n1 / 0"],
+    "timed": ["%%time\n1 + 1", "_ + 1", "%%time\n1 + 1;", "%time 5", "%%time\n\nprint(1)\nx = 3"],
+    "indented": [
+        "    x = 1\n    print(x)\n\n    for i in range(2):\n        !echo {i}\n    x",
+        "\n  %%time\n  if x:\n      print(2)",
+        "%%time\n  print(3)",
+        "  def f():\n      if 1:\n          a = 1\n          b = 2\n          c = 1 / 0\n          d = 3\n"
+        "          e = 4\n\n  f()",
+    ],
+    "copied from a session": [
+        ">>> x = 1\n>>> for i in range(2):\n...     print(i)\n...\n0\n1\n>>> x",
+        "x = 2\n>>> x",
+        "  >>> print(x)\n  ... ",
+        "In [1]: x = 1\n   ...: print(x)\n\nIn [2]: x\n",
+        ">>> !echo {x}\n>>> y = %pwd\n>>> 1 / 0\n",
+    ],
+}
+
+
+@pytest.mark.parametrize("cells", LIKE_IPYTHON.values(), ids=LIKE_IPYTHON)
+def test_as_ipython(some_python, ipython, tmp_path, cells):
+    said = []
+    for python in ipython, some_python:
+        folder = tmp_path / ("%d" % len(said))
+        notebook(folder / "like.ipynb", cells)
+        result = profile(python, ["like.ipynb"], folder)
+        said.append((result.status, without_times(result.out), result.err))
+    assert said[0] == said[1]
+
+
+def without_times(text):
+    return re.sub(r"(?<=times: ).*|(?<=Wall time: ).*", "...", text)
+
+
 def results_of(result):
     """{cell: {line: (share, source)}} of profile_results.txt."""
     cells, now = {}, None

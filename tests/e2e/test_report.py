@@ -359,6 +359,55 @@ def test_wide_characters_keep_columns_straight(program, python, tmp_path):
     assert len(ends) == 1, "the shares end at %s\n%s" % (ends, "\n".join(ranked))
 
 
+ENCODED = """\
+# -*- coding: {0} -*-
+import time
+
+
+class {1}:
+    def {2}(self):
+        end = time.process_time() + 0.3
+        while time.process_time() < end:
+            sum(range(50))  # {3}
+
+
+{1}().{2}()
+"""
+
+
+@pytest.mark.parametrize(
+    ["encoding", "words"],
+    [
+        ("latin-1", ["Café", "mé", "là"]),
+        ("cp1251", ["Цикл", "мера", "цикл"]),
+        ("gbk", ["循环", "数", "循环"]),
+    ],
+)
+def test_sources_in_other_encodings(program, python, tmp_path, encoding, words):
+    """By their cookie: lines are shown as they were written, names have their class on every Python."""
+    text = ENCODED.format(encoding, *words)
+    (tmp_path / "encoded.py").write_bytes(text.encode(encoding))
+    result = profile(python, ["encoded.py"], tmp_path, options=[], env={"PYTHONIOENCODING": "utf-8"})
+    assert result.status == 0, result
+    rows = report.rows(written(result, "profile_results.txt"))
+    lines = {row.line: row.source.strip() for row in rows}
+    assert lines[9] == text.splitlines()[8].strip(), rows
+    top = report.top(written(result, "profile_summary.txt"))
+    assert ".".join(words[:2]) in top, sorted(top)
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"], ids=["crlf", "cr"])
+def test_line_ends_of_other_systems(program, python, tmp_path, end):
+    text = ENCODED.format("utf-8", "Kind", "method", "now")
+    (tmp_path / "ends.py").write_bytes(text.replace("\n", end).encode())
+    result = profile(python, ["ends.py"], tmp_path, options=[])
+    assert result.status == 0, result
+    rows = report.rows(written(result, "profile_results.txt"))
+    assert {row.line for row in rows} >= {9}, rows
+    assert all(row.source.strip() == text.splitlines()[row.line - 1].strip() for row in rows), rows
+    assert "Kind.method" in report.top(written(result, "profile_summary.txt")), result
+
+
 def test_control_characters_in_source_and_names_reach_no_terminal(program, system_python, tmp_path):
     """A source line with an escape sequence, a file with one in its name: shown, never obeyed."""
     name = "esc\x1b[31m.py"

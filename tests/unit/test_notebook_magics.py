@@ -18,6 +18,7 @@ SAME = [  # the cell, and what it becomes
     ("!!ls", "__fah__.lines('ls')\n"),
     ("files = !ls", "files = __fah__.lines('ls')\n"),
     ("a, b = !ls", "a, b = __fah__.lines('ls')\n"),
+    ("%system ls", "__fah__.lines('ls')\n"),
     ("here = %pwd", "here = __fah__.pwd()\n"),
     ("%cd ~/data", "__fah__.cd('~/data')\n"),
     ("%env A=1", "__fah__.env('A=1')\n"),
@@ -43,6 +44,7 @@ SAME = [  # the cell, and what it becomes
     ("if x != 1: y = 2\n!ls", "if x != 1: y = 2\n__fah__.system('ls')\n"),
     # of a whole cell
     ("%%time\nx = 1\ny = 2", "\nx = 1\ny = 2"),
+    ("%%time\n  x = 1\n  !ls", "\nx = 1\n__fah__.system('ls')\n"),
     ("\n\n%%time\nx = 1", "\n\n\nx = 1"),
     ("%%timeit -n 3 x = 0\nx + 1", "x = 0\nx + 1"),
     ("%%capture out\nx = 1\n!ls", "\nx = 1\n__fah__.system('ls')\n"),
@@ -58,7 +60,25 @@ NAMED = [
 ]
 
 
+UNWRAPPED = [  # the cell, and what it becomes: as many lines
+    ("    x = 1\n\n    if x:\n        y = 2", "x = 1\n\nif x:\n    y = 2"),
+    ("x = 1\n  y = 2", "x = 1\n  y = 2"),
+    (">>> x = 1\n>>> if x:\n...     y = 2\n...\n>>>\nx", "x = 1\nif x:\n    y = 2\n\n\nx"),
+    ("  >>> x = 1\n  ... ", "x = 1\n"),
+    ("x = 1\n>>> y = 2\n", "x = 1\ny = 2\n"),
+    ("x = 1\n...\n", "x = 1\n...\n"),
+    ("In [1]: x = 1\n   ...: y = 2\n\nIn [12]: x\n", "x = 1\ny = 2\n\nx\n"),
+]
+
+
 class Magics(unittest.TestCase):
+    def test_unwrapped(self):
+        for cell, expected in UNWRAPPED:
+            with self.subTest(cell=cell):
+                made = fah_magics.unwrapped(cell)
+                self.assertEqual(made, expected)
+                self.assertEqual(made.count("\n"), cell.count("\n"))
+
     def test_translated(self):
         for cell, expected in SAME:
             with self.subTest(cell=cell):

@@ -3,6 +3,7 @@
 import inspect
 import linecache
 import sys
+import textwrap
 import traceback
 
 WIDTH = 75
@@ -82,14 +83,18 @@ def describe(frame, line, numbers):
         place = "File %s:%d" % (code.co_filename, line)
     if code.co_name != "<module>":
         place += ", in %s(%s)" % (code.co_name, ", ".join(arguments(code)))
+    first = max(1, line - AROUND)
+    texts = [
+        linecache.getline(code.co_filename, number, frame.f_globals)
+        for number in range(first, line + AROUND + 1)
+    ]
     lines = [place]
-    for number in range(max(1, line - AROUND), line + AROUND + 1):
-        text = linecache.getline(code.co_filename, number, frame.f_globals)
-        if text.strip() or (text and len(lines) > 1):
+    for number, text in enumerate(textwrap.dedent("".join(texts)).splitlines(), first):
+        if text.strip() or len(lines) > 1:
             mark = str(number).rjust(NUMBER)
             if number == line:
                 mark = ("> %d" % number).rjust(NUMBER, "-")
-            lines.append((mark + " " + text).rstrip())
+            lines.append(mark + " " + text.rstrip())
     return lines
 
 

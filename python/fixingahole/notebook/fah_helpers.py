@@ -41,10 +41,54 @@ class Captured:
         return self.stdout
 
 
+class SList(list):
+    """Of `x = !command`: its lines, with what IPython's list of that name has besides."""
+
+    l = list = property(lambda self: self)
+    n = nlstr = property("\n".join)
+    s = spstr = property(" ".join)
+
+    @property
+    def p(self):
+        import pathlib
+
+        return [pathlib.Path(line) for line in self if os.path.exists(line)]
+
+    paths = p
+
+    def grep(self, pattern, prune=False, field=None):
+        """Lines that match; a function may stand for the pattern, prune takes the others."""
+        if isinstance(pattern, str):
+            pattern = re.compile(pattern, re.I).search
+        return SList(line for line in self if bool(pattern(word(line, field))) != bool(prune))
+
+    def fields(self, *numbers):
+        """The words with these numbers of each line, joined; without numbers the words."""
+        if not numbers:
+            return [line.split() for line in self]
+        rows = ([word(line, number) for number in numbers] for line in self)
+        return SList(filter(None, (" ".join(filter(None, row)) for row in rows)))
+
+    def sort(self, field=None, nums=False):
+        """A sorted copy: by a word, by the digits in it as one number."""
+
+        def key(line):
+            text = word(line, field)
+            return int("".join(filter(str.isdigit, text)) or 0) if nums else text, line
+
+        return SList(sorted(self, key=key))
+
+
+def word(line, number):
+    """The line's word with that number; None: all of it."""
+    if number is None:
+        return line
+    return "".join(line.split()[number : number + 1 or None])
+
+
 class Helpers:
     def __init__(self):
         self.before = None  # the folder that %cd left
-        self.captures = False  # inside %%capture, where no value is shown
 
     def __repr__(self):
         return "<magics without IPython>"
@@ -87,11 +131,9 @@ class Helpers:
                 stack.enter_context(contextlib.redirect_stdout(captured.out))
             if "--no-stderr" not in words:
                 stack.enter_context(contextlib.redirect_stderr(captured.err))
-            self.captures = True
             try:
                 yield
             finally:
-                self.captures = False
                 for name in words:
                     if not name.startswith("-"):
                         space[name] = captured
@@ -117,17 +159,16 @@ class Helpers:
         command = self.expand(command)
         sys.stdout.flush()
         sys.stderr.flush()
-        return self.done(subprocess.call(command, shell=True))
-
-    def done(self, status):
+        status = subprocess.call(command, shell=True)
         sys.modules["__main__"].__dict__["_exit_code"] = status
 
     def lines(self, command):
         command = self.expand(command)
         sys.stdout.flush()
-        found = subprocess.run(command, shell=True, stdout=subprocess.PIPE)
-        self.done(found.returncode)
-        return found.stdout.decode(errors="replace").splitlines()
+        found = subprocess.run(
+            command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        return SList(found.stdout.decode(errors="replace").splitlines())
 
     def script(self, words, text):
         import shlex

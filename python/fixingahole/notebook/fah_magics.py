@@ -6,6 +6,7 @@ Every line stays the line that it was. What is not known here is named, with its
 import ast
 import contextlib
 import re
+import textwrap
 
 import fah_cells
 
@@ -23,6 +24,10 @@ BARE = {"cd", "pip"}  # without the %, where that is no Python
 ESCAPE = re.compile(r"(\s*)(%|!!|!|\?)(.*)", re.S)
 ASSIGNED = re.compile(r"(\s*[^\s=()#'\"][^=()#'\"]*=\s*)(%|!)(?!=)(.*)", re.S)
 HELP = re.compile(r"(\s*)[\w.*]+\?{1,2}\s*$")
+PROMPTS = [  # what shows that a cell was copied with them, and what to take off each line
+    (re.compile(r"\s*>>>"), re.compile(r"[ \t]*(?:>>>|\.\.\.)[ \t]?")),
+    (re.compile(r"\s*In \[\d+\]:"), re.compile(r"[ \t]*(?:In \[\d+\]|\.{3,}):[ \t]?")),
+]
 TIMEIT_OPTIONS = re.compile(r"(?:-[nrtp]\s*\d+\s+|-[tcqov]+\s+)*")
 
 
@@ -40,6 +45,11 @@ class Plan:
         self.magic = magic  # (name, arguments) of a %%magic around all of it
         self.left_out = list(left_out)  # (line, text)
 
+    @property
+    def shows(self):
+        """Is the value of its last expression shown, once the magic is done?"""
+        return self.magic is None or self.magic[0] == "time"
+
     def around(self, helpers, space):
         """The magic as a context to run the source in."""
         if self.magic is None:
@@ -51,6 +61,16 @@ class Plan:
 
 def call(method, *arguments):
     return "%s.%s(%s)" % (HELPERS, method, ", ".join(map(repr, arguments)))
+
+
+def unwrapped(source):
+    """Without the indentation of all of it, and without the prompts of a session that it was copied from."""
+    source = textwrap.dedent(source)
+    for first, each in PROMPTS:
+        lines = fah_cells.lines_of(source)
+        if any(first.match(line) for line in lines):
+            source = "".join(each.sub("", line, 1) if each.match(line) else line for line in lines)
+    return source
 
 
 def translate(source):
@@ -72,7 +92,7 @@ def cell_magic(lines, first):
     if name in ("time", "timeit", "capture"):
         if name == "timeit":  # behind its options stands a set-up
             blank[first] = TIMEIT_OPTIONS.sub("", arguments + " ", 1).strip() + "\n"
-        inner, left_out = escapes(body, first + 2)
+        inner, left_out = escapes(fah_cells.lines_of(unwrapped(text)), first + 2)
         return Plan("".join(blank + inner), (name, arguments), left_out)
     if name in SCRIPTS:
         made = call("script", (name + " " + arguments).strip(), text)
@@ -164,7 +184,7 @@ def value_of(text, line):
     if name == "pwd":
         return call("pwd")
     if name in ("sx", "system"):
-        return call("lines" if name == "sx" else "system", rest)
+        return call("lines", rest)
     if name in COMMANDS:
         return call("system", text.strip())
     raise Unknown(line, "%" + name)

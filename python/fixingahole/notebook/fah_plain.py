@@ -24,6 +24,8 @@ COLUMNS = 79
 
 def text_of(value):
     """repr, but of long collections one member a line and not more than can be read."""
+    if type(value) is fah_helpers.SList:
+        value = list(value)
     if type(value) in (list, tuple, set, frozenset, dict):
         cut = len(value) > LONG
         if cut:
@@ -44,6 +46,17 @@ def display(*values, **_):
         print(value if isinstance(value, str) and "\n" in value else text_of(value))
 
 
+class ExitAutocall:
+    """exit and quit of the cells: no cell runs after the one that calls them, which goes on to its end. Named as
+    IPython's, for what an argument too many says."""
+
+    def __init__(self, shell):
+        self.shell = shell
+
+    def __call__(self):
+        self.shell.left = True
+
+
 class Shell:
     def __init__(self, main, cells):
         self.cells = cells
@@ -58,19 +71,21 @@ class Shell:
         self.space.update(
             {fah_magics.HELPERS: self.helpers, "display": display, "In": [""], "Out": {}}
         )
+        self.space["exit"] = self.space["quit"] = self.leave = ExitAutocall(self)
 
     def plan(self, cell):
         """What a cell does, so far as it is no Python. All are looked at before the first runs."""
+        for source in cell.source, fah_magics.unwrapped(cell.source):
+            try:
+                ast_of(source, cell.name, self.flags)
+            except SyntaxError:
+                pass
+            except ValueError as error:  # a NUL
+                raise fah_cells.Refused("cell %d: %s" % (cell.number, error))
+            else:
+                return fah_magics.Plan(source)
         try:
-            ast_of(cell.source, cell.name, self.flags)
-        except SyntaxError:
-            pass
-        except ValueError as error:  # a NUL
-            raise fah_cells.Refused("cell %d: %s" % (cell.number, error))
-        else:
-            return fah_magics.Plan(cell.source)
-        try:
-            return fah_magics.translate(cell.source)
+            return fah_magics.translate(source)
         except fah_magics.Unknown as unknown:
             raise fah_cells.Refused(
                 "cell %d, line %d: %s is IPython's, and %s has none; in that environment, pip install "
@@ -89,7 +104,9 @@ class Shell:
             )
         try:
             with plan.around(self.helpers, self.space):
-                self.execute(cell, plan.source)
+                value = self.execute(cell, self.called(plan.source))
+            if value is not None and plan.shows and not silent(plan.source):
+                self.put_out(cell.number, value)
         except SystemExit:
             raise
         except BaseException as error:
@@ -98,16 +115,21 @@ class Shell:
             return False
         return True
 
+    def called(self, source):
+        """A cell of one word that leaves needs no brackets."""
+        word = source.strip().rstrip(";")
+        if word in ("exit", "quit") and self.space.get(word) is self.leave:
+            return source.replace(word, word + "()")
+        return source
+
     def execute(self, cell, source):
+        """The value of its last expression."""
         tree = ast_of(source, cell.name, self.flags)
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = ast.Expression(tree.body.pop().value)
         self.evaluate(tree, cell.name, "exec")
-        if last is not None:
-            value = self.evaluate(last, cell.name, "eval")
-            if value is not None and not self.helpers.captures and not silent(source):
-                self.put_out(cell.number, value)
+        return None if last is None else self.evaluate(last, cell.name, "eval")
 
     def evaluate(self, tree, name, mode):
         code = self.kept.keep(compile(tree, name, mode, self.flags, True))

@@ -6,6 +6,7 @@
  */
 #include "base/file.h"
 #include "model/qualname.h"
+#include "model/source_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@ int main(void)
 			fah_qualnames_free(names);
 			names = NULL;
 			if (fah_file_read(line + 2, 1u << 30, &source, &len) < 0)
+				return 1;
+			if (fah_source_text_decode(&source, &len) < 0)
 				return 1;
 			if (fah_qualnames_new(source, len, &names) < 0)
 				return 1;

@@ -79,14 +79,34 @@ static void surprises(void **state)
 	fah_qualnames_free(q);
 }
 
+/* A line ends in \r\n or \r as well, also in strings, comments and behind a backslash. */
+static void line_ends(void **state)
+{
+	static const char *const ends[] = {"\n", "\r\n", "\r"};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		struct fah_strbuf sb = FAH_STRBUF_INIT;
+		struct fah_qualnames *q;
+
+		for (const char *p = source; *p; p++)
+			fah_strbuf_adds(&sb, *p == '\n' ? ends[i] : (char[]){*p, 0});
+		assert_int_equal(fah_qualnames_new(fah_strbuf_str(&sb), sb.len, &q), 0);
+		assert_string_equal(fah_qualnames_find(q, "g", 13), "A.g");
+		assert_string_equal(fah_qualnames_find(q, "after", 21), "after");
+		assert_int_equal(fah_qualnames_last_line(q, 21), 22);
+		fah_qualnames_free(q);
+		fah_strbuf_release(&sb);
+	}
+}
+
 /* Text that is no Python: any answer, no crash (run under ASan). */
 static void not_python(void **state)
 {
 	struct build b = {.seed = 42};
 	static const char *const parts[] = {
-		"def ", "class ", "lambda",   "(",  "[",    "{",      "}",    ")",   "]", ":",
-		":=",	"for ",	  " in ",     "\n", "\\\n", "\"\"\"", "'",    "@",   ";", "async ",
-		"\t",	"if ",	  "global x", "#",  "x",    ",",      "\xff", "\r\n"};
+		"def ", "class ", "lambda",   "(",  "[",    "{",      "}",    ")",    "]", ":",
+		":=",	"for ",	  " in ",     "\n", "\\\n", "\"\"\"", "'",    "@",    ";", "async ",
+		"\t",	"if ",	  "global x", "#",  "x",    ",",      "\xff", "\r\n", "\r"};
 
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
@@ -124,6 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(surprises),
+		cmocka_unit_test(line_ends),
 		cmocka_unit_test(not_python),
 		cmocka_unit_test(too_deep),
 	};
