@@ -253,6 +253,14 @@ def test_magics_that_need_ipython_are_named(system_python, tmp_path):
     assert "cell 1, line 1: %load_ext autoreload is left out" in result.err
 
 
+def test_help_is_left_out(system_python, tmp_path):
+    """With what stands before it on its line, which IPython does not run either."""
+    notebook(tmp_path / "help.ipynb", ["def f(): pass\nprint('first')\nprint('last'); f?", "print('end')"])
+    result = profile(system_python, ["help.ipynb"], tmp_path)
+    assert result.status == 0 and result.out == "first\nend\n", result
+    assert "cell 1, line 3: f? is left out" in result.err
+
+
 @pytest.mark.parametrize(
     "content, message",
     [

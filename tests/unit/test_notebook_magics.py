@@ -34,6 +34,11 @@ SAME = [  # the cell, and what it becomes
     ("if x:\n    %time y = 1\n", "if x:\n    with __fah__.timing(): y = 1\n"),
     ("!echo a \\\n  b\nx = 1", "__fah__.system('echo a    b')\n\nx = 1"),
     ("x.sort?\ny = 1", "pass\ny = 1"),
+    ("print('last'); f?", "pass\n"),
+    ("y = [1,\n 2]; y[-1].x??\nz = 1", "pass\n\nz = 1"),
+    ("if x:\n    a.b*?\n!ls", "if x:\n    pass\n__fah__.system('ls')\n"),
+    ("%time?\n!ls", "pass\n__fah__.system('ls')\n"),
+    ("s = '''\nwhy?\n''' # what?\n!ls a?", "s = '''\nwhy?\n''' # what?\n__fah__.system('ls a?')\n"),
     ("%load_ext autoreload\n%autoreload 2\ny = 1", "pass\npass\ny = 1"),
     # what stands inside a statement is no magic
     ("x = (5\n%3)\n!ls", "x = (5\n%3)\n__fah__.system('ls')\n"),
@@ -97,6 +102,9 @@ class Magics(unittest.TestCase):
         self.assertEqual(
             plan.left_out, [(2, "%load_ext x"), (3, "np.sum?"), (4, "%autoreload 2")]
         )
+
+        plan = fah_magics.translate("x = [1,\n 2]; x[0]?\nprint(1); a.b??")
+        self.assertEqual(plan.left_out, [(2, "x[0]?"), (3, "a.b??")])
 
     def test_refused_before_the_first_cell(self):
         cells = [fah_cells.Cell("/n.ipynb", i + 1, text, []) for i, text in enumerate(("a", "a\n%who"))]

@@ -23,7 +23,7 @@ BARE = {"cd", "pip"}  # without the %, where that is no Python
 
 ESCAPE = re.compile(r"(\s*)(%|!!|!|\?)(.*)", re.S)
 ASSIGNED = re.compile(r"(\s*[^\s=()#'\"][^=()#'\"]*=\s*)(%|!)(?!=)(.*)", re.S)
-HELP = re.compile(r"(\s*)[\w.*]+\?{1,2}\s*$")
+HELP = re.compile(r"%{0,2}[^\W\d][\w.*]*(?:\[-?\d+\][\w.*]*)*\?{1,2}\s*$|[\w.]*\*[\w.*]*\?\s*$")
 PROMPTS = [  # what shows that a cell was copied with them, and what to take off each line
     (re.compile(r"\s*>>>"), re.compile(r"[ \t]*(?:>>>|\.\.\.)[ \t]?")),
     (re.compile(r"\s*In \[\d+\]:"), re.compile(r"[ \t]*(?:In \[\d+\]|\.{3,}):[ \t]?")),
@@ -130,16 +130,32 @@ def escapes(lines, first=1):
             while end < len(lines) and state.more():
                 state.take(lines[end])
                 end += 1
-            out += lines[at:end]
+            help_for = asked_about(lines[at:end])
+            if help_for:  # it takes all of the statement's lines, also what stands before it
+                left_out.append((end - 1 + first, help_for))
+                out.append(indent_of(lines[at]) + "pass" + "\n" * (end - at))
+            else:
+                out += lines[at:end]
         at = end
     return out, left_out
 
 
 def starts_escape(line):
-    if ESCAPE.match(line) or ASSIGNED.match(line) or HELP.match(line):
+    if ESCAPE.match(line) or ASSIGNED.match(line):
         return True
     word = line.split(None, 1)
     return len(word) == 2 and word[0] in BARE and not re.match(r"[=.(\[,:]", word[1])
+
+
+def asked_about(lines):
+    """name? or name?? at the end of a statement; None: there is none, or it is in a string or comment."""
+    found = HELP.search(lines[-1])
+    if not found:
+        return None
+    state = Open()
+    for line in lines[:-1] + [lines[-1][: found.start()]]:
+        state.take(line)
+    return None if state.quote or state.comment else found.group().strip()
 
 
 def escape(text, line):
@@ -148,8 +164,6 @@ def escape(text, line):
     if found and not ESCAPE.match(text):
         target, kind, rest = found.groups()
         return target + (call("lines", rest) if kind == "!" else value_of(rest, line)), None
-    if HELP.match(text):
-        return indent_of(text) + "pass", text.strip()
     found = ESCAPE.match(text)
     if not found:
         return indent_of(text) + value_of(text.strip(), line), None
@@ -158,7 +172,7 @@ def escape(text, line):
         return indent + call("lines", rest), None
     if kind == "!":
         return indent + call("system", rest), None
-    if kind == "?":
+    if kind == "?" or HELP.fullmatch(text.strip()):
         return indent + "pass", text.strip()
     if rest.split(None, 1)[:1] and rest.split(None, 1)[0] in LEFT_OUT:
         return indent + "pass", text.strip()
@@ -215,12 +229,13 @@ class Open:
         self.depth = 0
         self.quote = None
         self.backslash = False
+        self.comment = False  # the last line has one
 
     def more(self):
         return self.depth > 0 or self.quote is not None or self.backslash
 
     def take(self, line):
-        self.backslash = False
+        self.backslash = self.comment = False
         at = 0
         while at < len(line):
             if line[at] == "\\":
@@ -233,6 +248,7 @@ class Open:
                 else:
                     at += 1
             elif line[at] == "#":
+                self.comment = True
                 break
             else:
                 found = self.QUOTES.match(line, at)
