@@ -170,7 +170,7 @@ static int choose_output(struct job *job)
 	err = fah_file_check_output(job->result);
 	if (err < 0)
 		return fah_fail_err(err, "lines: %s", job->result);
-	err = fah_output_apart("lines: --output", job->result, job->run.file);
+	err = fah_output_apart("lines: --outfile", job->result, job->run.file);
 	if (err)
 		return err;
 	if (fah_path_ends(job->result, ".fah"))
