@@ -19,8 +19,8 @@
 	}
 #define FAH_NO_PLOTS_OPTION(id) \
 	{ \
-		id, "no-plots", "np", "[=LIB]", \
-			"show() returns at once: of matplotlib, plotly, seaborn, bokeh or all" \
+		id, "no-plots", "np", "[=matplotlib|plotly|seaborn|bokeh|all]", \
+			"show() of these returns at once; several: with commas (default: all)" \
 	}
 
 /* 0, or an exit status after saying why not. */
