@@ -26,8 +26,8 @@
 #include "core/err.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,8 +70,8 @@ static const struct fah_option options[] = {
 	 "not searched nor reported, in place of the settings' own; repeatable"},
 	{OPT_DETAILED, "detailed", "d", NULL,
 	 "report imported modules too, not only code below the root"},
-	{OPT_DURATION, "duration", NULL, "HOW",
-	 "relative (percent of the run, the default) or absolute (seconds)"},
+	{OPT_DURATION, "duration", NULL, "relative|absolute",
+	 "percent of the run (relative, the default) or seconds"},
 	{OPT_RATE, "rate", NULL, "HZ",
 	 "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
 	FAH_CLOCK_OPTION(OPT_CLOCK),
@@ -399,6 +399,7 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		opt.progress = fah_progress_show;
 		opt.progress_ctx = &progress;
 	}
+	fah_outlive(SIGPIPE);
 	err = fah_run(&opt, result);
 	if (err < 0)
 		return fah_fail_err(err, "cannot record to %s", capture);
@@ -407,7 +408,6 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		fah_fail_err(FAH_ERR_SYS, "cannot start %s", job->python);
 		return FAH_STATUS_NOT_STARTED;
 	}
-	fah_outlive(SIGPIPE);
 	return 0;
 }
 
