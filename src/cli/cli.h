@@ -23,8 +23,8 @@ struct fah_option {
 	int id;			/* the command's own enum, from 1 */
 	const char *name;	/* long, without dashes */
 	const char *short_name; /* one or two letters without the dash; NULL: none */
-	const char *arg;  /* what its value is called; NULL: it takes none; "[=X]": it may have one,
-			     behind = only */
+	const char *arg;  /* what its value is called, or "a|b|c" where it is one of these; NULL: it
+			     takes none; "[=X]": it may have one, behind = only */
 	const char *help; /* one line, no full stop */
 };
 
@@ -128,9 +128,8 @@ bool fah_parse_rate(const char *text, double *ret_hz); /* 250, 1khz, 0.5kHz */
 /* The entry of a command that has --clock; its id is the command's own. */
 #define FAH_CLOCK_OPTION(id) \
 	{ \
-		id, "clock", NULL, "CLOCK", \
-			"timer, bound to the kernel's tick, or perf (default: both, or by the " \
-			"rate)" \
+		id, "clock", NULL, "timer|perf", \
+			"timer: bound to the kernel's tick (default: both, or by the rate)" \
 	}
 uint32_t fah_parse_clock(const char *text); /* timer, perf: enum fah_clock; 0: neither */
 

@@ -25,8 +25,8 @@ enum {
 };
 
 static const struct fah_option options[] = {
-	{OPT_FORMAT, "format", "f", "FORMAT",
-	 "pstats, callgrind or folded; without it, as the file looks"},
+	{OPT_FORMAT, "format", "f", "pstats|callgrind|folded",
+	 "what the file is; without it, as it looks"},
 	{OPT_OUTPUT, "output", "o", "FILE",
 	 "a picture (.svg, .png) or the text (.dot), instead of the text on stdout"},
 	{OPT_NODES, "node-thres", "n", "PERCENT",
@@ -36,8 +36,8 @@ static const struct fah_option options[] = {
 	{OPT_ROOT, "root", "z", "FUNC", "only what this function calls, and what that calls, ..."},
 	{OPT_LEAF, "leaf", "l", "FUNC", "only what leads to calls of this function"},
 	{OPT_STRIP, "strip", "s", NULL, "files by their names, without folders"},
-	{OPT_COLOUR, "colour-by", NULL, "WHAT",
-	 "total (default) or self: what makes a function's colour hot"},
+	{OPT_COLOUR, "colour-by", NULL, "total|self",
+	 "what makes a function's colour hot (default: total)"},
 	{FAH_OPT_NATIVE, "native", NULL, NULL, "of a capture: native functions as well"},
 	{FAH_OPT_BUSY, "busy", "b", NULL, "of a capture: without the time in which threads waited"},
 	{0},

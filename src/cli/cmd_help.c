@@ -10,8 +10,8 @@ enum { OPT_MAN = 1, OPT_COMPLETION };
 
 static const struct fah_option options[] = {
 	{OPT_MAN, "man", NULL, NULL, "print the manual page (roff)"},
-	{OPT_COMPLETION, "completion", NULL, "SHELL",
-	 "print the completion script for bash, zsh or fish"},
+	{OPT_COMPLETION, "completion", NULL, "bash|zsh|fish",
+	 "print the completion script of this shell"},
 	{0},
 };
 

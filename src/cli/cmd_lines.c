@@ -50,8 +50,7 @@ static const struct fah_option options[] = {
 	{OPT_SKIP_ZERO, "skip-zero", "z", NULL, "print no functions that did not run"},
 	{OPT_FUNCTION, "function", "f", "NAME",
 	 "choose functions of that name, C.method or te*; repeatable"},
-	{OPT_IN, "in", NULL, "FILE|MODULE",
-	 "choose functions in a file, folder or module; repeatable"},
+	{OPT_IN, "in", NULL, "PLACE", "choose functions in a file, folder or module; repeatable"},
 	FAH_EXACT_OPTIONS,
 	{OPT_NO_CALLED, "no-called", NULL, NULL,
 	 "don't tell what lines call: cheaper where they call a lot"},
@@ -170,7 +169,7 @@ static int choose_output(struct job *job)
 	err = fah_file_check_output(job->result);
 	if (err < 0)
 		return fah_fail_err(err, "lines: %s", job->result);
-	err = fah_output_apart("lines: --output", job->result, job->run.file);
+	err = fah_output_apart("lines: --outfile", job->result, job->run.file);
 	if (err)
 		return err;
 	if (fah_path_ends(job->result, ".fah"))

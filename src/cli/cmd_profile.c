@@ -15,6 +15,7 @@
 #include "cli/logs.h"
 #include "cli/notebook.h"
 #include "cli/profile_report.h"
+#include "cli/progress.h"
 #include "cli/python.h"
 #include "cli/run_scope.h"
 #include "cli/runfolder.h"
@@ -25,8 +26,8 @@
 #include "core/err.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,8 +70,8 @@ static const struct fah_option options[] = {
 	 "not searched nor reported, in place of the settings' own; repeatable"},
 	{OPT_DETAILED, "detailed", "d", NULL,
 	 "report imported modules too, not only code below the root"},
-	{OPT_DURATION, "duration", NULL, "HOW",
-	 "relative (percent of the run, the default) or absolute (seconds)"},
+	{OPT_DURATION, "duration", NULL, "relative|absolute",
+	 "percent of the run (relative, the default) or seconds"},
 	{OPT_RATE, "rate", NULL, "HZ",
 	 "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
 	FAH_CLOCK_OPTION(OPT_CLOCK),
@@ -337,6 +338,7 @@ static char **program_argv(const struct job *job)
 static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_result *result)
 {
 	_cleanup_(fah_live_end) struct fah_live live = {0};
+	struct fah_progress progress;
 	char capture[FAH_RUN_PATH_MAX + 64], logs[FAH_RUN_PATH_MAX + 64],
 		script[FAH_RUN_PATH_MAX] = "";
 	_cleanup_(fah_freep) char **argv = program_argv(job);
@@ -392,7 +394,12 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		opt.progress = fah_live_tick;
 		opt.progress_ctx = &live;
 		opt.view_cpu_ns = &live.shared->cpu_ns;
+	} else {
+		fah_progress_init(&progress, !job->quiet);
+		opt.progress = fah_progress_show;
+		opt.progress_ctx = &progress;
 	}
+	fah_outlive(SIGPIPE);
 	err = fah_run(&opt, result);
 	if (err < 0)
 		return fah_fail_err(err, "cannot record to %s", capture);
@@ -401,7 +408,6 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		fah_fail_err(FAH_ERR_SYS, "cannot start %s", job->python);
 		return FAH_STATUS_NOT_STARTED;
 	}
-	fah_outlive(SIGPIPE);
 	return 0;
 }
 
@@ -500,6 +506,9 @@ const struct fah_command fah_cmd_profile = {
 		       "With --repeat each run has a folder run_1, run_2 and so on in there, and "
 		       "beside them function_stats.json has the mean, deviation and extremes of "
 		       "each function; a run that fails ends the series.\n\n"
+		       "On a terminal a line on stderr says how it goes, once the program has "
+		       "written nothing for two seconds; not with --quiet or --live, nor while the "
+		       "program waits for input or has the screen to itself.\n\n"
 		       "With --live the summary so far is in profile_summary.txt while the "
 		       "program runs, and on a terminal also on stderr, though not with --quiet, "
 		       "nor while the program waits for input or has the screen to itself. "

@@ -272,7 +272,9 @@ static void close_recording(struct job *job, struct fah_run_result *result)
 /* Neither the program nor its script is to be replaced by the result. */
 static int check_apart(const struct job *job)
 {
-	const char *outputs[] = {job->output.export_path, job->output.capture}, *script;
+	const char *outputs[] = {job->output.export_path,
+				 job->output.add_pid ? "" : job->output.capture};
+	const char *script;
 	int status = 0;
 
 	fah_subject(job->argv, &script);
@@ -338,7 +340,8 @@ const struct fah_command fah_cmd_record = {
 		"-t, "
 		"-s, -g, -i, -F and --only say what an export shows.\n\n"
 		"The command keeps its input, output, signals and exit status; nothing of ours is "
-		"printed to stdout. On a terminal a line on stderr says how it goes.\n\n"
+		"printed to stdout. On a terminal a line on stderr says how it goes, while the "
+		"program writes nothing.\n\n"
 		"Ctrl-C ends the recording and writes it; the program gets it too, and ends or "
 		"goes on. A second Ctrl-C ends fixingahole at once. With --duration the recording "
 		"ends, and the program goes on (--kill: it is ended, by SIGTERM and, 5 seconds "

@@ -17,7 +17,7 @@ static bool is_optional(const struct fah_option *o)
 	return o->arg && o->arg[0] == '[';
 }
 
-/* "-o, --output-directory DIR", "--no-plots[=LIB]" */
+/* "-o, --output-directory DIR", "--memory[=peak|live]" */
 static void option_label(const struct fah_option *o, char *buf, size_t cap)
 {
 	snprintf(buf, cap, "%s%s%s--%s%s%s", o->short_name ? "-" : "",
@@ -261,6 +261,29 @@ void fah_man(const struct fah_command *cmd)
 	      stdout);
 }
 
+/* Whether its value is one of a fixed set: those of "a|b", of "[=a|b]", or an export's format. */
+static bool has_values(const struct fah_command *cmd, const struct fah_option *o)
+{
+	return o->arg && (strchr(o->arg, '|') || (cmd->formats && !strcmp(o->name, "format")));
+}
+
+/* These, with a space between. */
+static void values(const struct fah_option *o)
+{
+	const char *between = "";
+
+	if (strchr(o->arg, '|')) {
+		for (const char *s = o->arg; *s; s++)
+			if (!strchr("[=]", *s))
+				putchar(*s == '|' ? ' ' : *s);
+		return;
+	}
+	for (const struct fah_export *const *e = fah_exports; *e; e++) {
+		printf("%s%s", between, (*e)->name);
+		between = " ";
+	}
+}
+
 static void words(const struct fah_command *cmd)
 {
 	for (const struct fah_option *o = cmd->options; o->id; o++)
@@ -268,40 +291,74 @@ static void words(const struct fah_command *cmd)
 	fputs(" --help", stdout);
 }
 
-/* Commands and topics, with a space behind each. */
-static void what_help_knows(void)
+/* Commands, with a space behind each. */
+static void command_names(void)
 {
 	for (const struct fah_command *const *c = fah_commands; *c; c++)
 		if (!(*c)->hidden)
 			printf("%s ", (*c)->name);
+}
+
+/* Commands and topics, likewise. */
+static void what_help_knows(void)
+{
+	command_names();
 	for (const struct fah_topic *t = fah_topics; t->name; t++)
 		printf("%s ", t->name);
 }
 
+/* One case for each option of a fixed set, "command --option" or "command --option=". */
+static void bash_values(const struct fah_command *cmd)
+{
+	for (const struct fah_option *o = cmd->options; o->id; o++) {
+		if (!has_values(cmd, o))
+			continue;
+		printf("\t'%s --%s=' ", cmd->name, o->name);
+		if (!is_optional(o))
+			printf("| '%s --%s' ", cmd->name, o->name);
+		if (!is_optional(o) && o->short_name)
+			printf("| '%s -%s' ", cmd->name, o->short_name);
+		fputs(") words='", stdout);
+		values(o);
+		fputs("' ;;\n", stdout);
+	}
+}
+
+/*
+ * A word that is none of ours is a file's: an empty COMPREPLY leaves it to bash (-o default), which
+ * knows how to quote it. bash splits at '=': it is a word of its own.
+ */
 static void complete_bash(void)
 {
-	fputs("_fixingahole() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
-	      "\tif [ \"$COMP_CWORD\" = 1 ]; then\n\t\tCOMPREPLY=($(compgen -W \"",
+	fputs("_fixingahole() {\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} equals= "
+	      "words=\n"
+	      "\tCOMPREPLY=()\n"
+	      "\tif [ \"$cur\" = = ]; then\n\t\tcur= equals==\n"
+	      "\telif [ \"$option\" = = ]; then\n"
+	      "\t\toption=${COMP_WORDS[COMP_CWORD-2]} equals==\n\tfi\n"
+	      "\tcase \"${COMP_WORDS[1]} $option$equals\" in\n",
 	      stdout);
 	for (const struct fah_command *const *c = fah_commands; *c; c++)
 		if (!(*c)->hidden)
-			printf("%s ", (*c)->name);
-	fputs("--help --version\" -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase $cur in\n\t-*) ;;\n"
-	      "\t*)\n\t\tif [ \"${COMP_WORDS[1]}\" = help ]; then\n\t\t\tCOMPREPLY=($(compgen -W "
-	      "\"",
-	      stdout);
-	what_help_knows();
-	fputs("\" -- \"$cur\"))\n\t\telse\n\t\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\t\tfi\n"
-	      "\t\treturn ;;\n\tesac\n\tcase ${COMP_WORDS[1]} in\n",
-	      stdout);
+			bash_values(*c);
+	fputs("\t*)\n\t\tcase $COMP_CWORD:${COMP_WORDS[1]}:$cur in\n\t\t1:*) words='", stdout);
+	command_names();
+	fputs("--help --version' ;;\n", stdout);
 	for (const struct fah_command *const *c = fah_commands; *c; c++) {
 		if ((*c)->hidden)
 			continue;
-		printf("\t%s) COMPREPLY=($(compgen -W \"", (*c)->name);
+		printf("\t\t*:%s:-*) words='", (*c)->name);
 		words(*c);
-		fputs("\" -- \"$cur\")) ;;\n", stdout);
+		fputs("' ;;\n", stdout);
 	}
-	fputs("\tesac\n}\ncomplete -o filenames -F _fixingahole fixingahole fixit\n", stdout);
+	fputs("\t\t*:help:*) words='", stdout);
+	what_help_knows();
+	fputs("' ;;\n\t\tesac ;;\n\tesac\n"
+	      "\tif [ \"$words\" ]; then\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n\tfi\n}\n"
+	      "complete -o default -F _fixingahole fixingahole fixit\n",
+	      stdout);
 }
 
 /* Single quotes for zsh and fish: the text inside must have none. */
@@ -342,11 +399,17 @@ static void complete_zsh(void)
 			       : o->arg	      ? "="
 					      : "");
 			quoted(o->help, "[]:");
-			if (is_optional(o))
-				printf("]::value:' \\\n");
-			else
-				printf("]%s%s%s' \\\n", o->arg ? ":" : "", o->arg ? o->arg : "",
+			putchar(']');
+			if (has_values(*c, o)) {
+				fputs(is_optional(o) ? "::value:(" : ":value:(", stdout);
+				values(o);
+				fputs(")' \\\n", stdout);
+			} else if (is_optional(o)) {
+				fputs("::value:' \\\n", stdout);
+			} else {
+				printf("%s%s%s' \\\n", o->arg ? ":" : "", o->arg ? o->arg : "",
 				       o->arg ? ":_files" : "");
+			}
 		}
 		fputs("\t\t\t'--help[print help]' ", stdout);
 		if (*c == fah_command_find("help")) {
@@ -373,10 +436,15 @@ static void complete_fish(void)
 			quoted((*c)->summary, "");
 			fputs("'\n", stdout);
 			for (const struct fah_option *o = (*c)->options; o->id; o++) {
-				printf("complete -c %s -n '__fish_seen_subcommand_from %s' -l %s%s "
-				       "-d '",
+				printf("complete -c %s -n '__fish_seen_subcommand_from %s' -l %s%s",
 				       programs[i], (*c)->name, o->name,
 				       o->arg && !is_optional(o) ? " -r" : "");
+				if (has_values(*c, o)) {
+					fputs(" -f -a '", stdout);
+					values(o);
+					putchar('\'');
+				}
+				fputs(" -d '", stdout);
 				quoted(o->help, "");
 				fputs("'\n", stdout);
 			}

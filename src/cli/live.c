@@ -115,7 +115,7 @@ void fah_live_tick(void *ctx, const struct fah_run_progress *now)
 {
 	struct fah_live *l = ctx;
 
-	if (now->elapsed_s - l->last < l->every - EARLY)
+	if (now->ended || now->elapsed_s - l->last < l->every - EARLY)
 		return;
 	l->last = now->elapsed_s;
 	/* one that is still busy finds it later; one that is gone is no reason to stop */

@@ -8,7 +8,6 @@
 #include "target/call.h"
 #include "target/memory.h"
 #include "target/task.h"
-#include "target/traffic.h"
 
 #include <errno.h>
 #include <string.h>
@@ -75,7 +74,7 @@ void fah_live_screen_draw(struct fah_live_screen *s, const char *text, const cha
 {
 	struct fah_strbuf body = FAH_STRBUF_INIT, rest = FAH_STRBUF_INIT, out = FAH_STRBUF_INIT;
 	int columns = fah_term_width(STDERR_FILENO), max = rows_of_terminal() - 2, rows;
-	uint64_t traffic;
+	struct fah_traffic traffic;
 	bool known, in_place;
 
 	if (max < ROWS_LEAST || !fah_live_screen_is_free(pid))
@@ -90,7 +89,7 @@ void fah_live_screen_draw(struct fah_live_screen *s, const char *text, const cha
 	}
 	known = fah_traffic(pid, &traffic);
 	in_place = s->rows && s->columns == columns && s->has_traffic && known &&
-		   traffic == s->traffic;
+		   traffic.in == s->traffic.in && traffic.out == s->traffic.out;
 	if (in_place)
 		fah_strbuf_addf(&out, "\r\033[%dA\033[J", s->rows);
 	else

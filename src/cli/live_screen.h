@@ -8,6 +8,8 @@
 #ifndef FAH_CLI_LIVE_SCREEN_H
 #define FAH_CLI_LIVE_SCREEN_H
 
+#include "target/traffic.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +18,7 @@ struct fah_strbuf;
 
 struct fah_live_screen {
 	int rows, columns; /* that the last text took, on a terminal so wide; 0: there is none */
-	uint64_t traffic;  /* of the program, before it was drawn */
+	struct fah_traffic traffic; /* of the program, before it was drawn */
 	bool has_traffic;
 };
 

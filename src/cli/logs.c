@@ -41,6 +41,7 @@ int fah_plots_parse(const char *text, uint32_t *plots)
 		{"plotly", FAH_PLOTS_PLOTLY},
 		{"seaborn", FAH_PLOTS_SEABORN},
 		{"bokeh", FAH_PLOTS_BOKEH},
+		{"all", FAH_PLOTS_ALL},
 	};
 
 	if (!text)
@@ -53,7 +54,7 @@ int fah_plots_parse(const char *text, uint32_t *plots)
 			i++;
 		if (i == sizeof(known) / sizeof(known[0]))
 			return fah_fail("profile: --no-plots=%s: there are matplotlib, plotly, "
-					"seaborn and bokeh",
+					"seaborn, bokeh and all",
 					text);
 		*plots |= known[i].bit;
 		text = text[n] ? text + n + 1 : NULL;

@@ -13,14 +13,13 @@
 #define FAH_LOG_LEVEL_DEFAULT 30 /* WARNING */
 #define FAH_LOG_LEVEL_OPTION(id) \
 	{ \
-		id, "log-level", "l", "LEVEL", \
-			"logs.log: from DEBUG, INFO, WARNING (default), ERROR or CRITICAL up; " \
-			"OFF: none" \
+		id, "log-level", "l", "DEBUG|INFO|WARNING|ERROR|CRITICAL|OFF", \
+			"log records for logs.log: from this level up (default: WARNING)" \
 	}
 #define FAH_NO_PLOTS_OPTION(id) \
 	{ \
-		id, "no-plots", "np", "[=LIB]", \
-			"show() returns at once: of matplotlib, plotly, seaborn, bokeh or all" \
+		id, "no-plots", "np", "[=matplotlib|plotly|seaborn|bokeh|all]", \
+			"show() of these returns at once; several: with commas (default: all)" \
 	}
 
 /* 0, or an exit status after saying why not. */

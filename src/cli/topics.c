@@ -83,7 +83,9 @@ const struct fah_topic fah_topics[] = {
 	 "doc/notebooks.md has the list of magics."},
 	{.name = "output", .summary = "what is printed, and what is left in files",
 	 .text = "stdout is the program's; profile prints its summary there when the program has ended, and with "
-	 "-q nothing. record prints nothing there unless -o - asks for it. Errors of ours are on stderr.\n\n"
+	 "-q nothing. record prints nothing there unless -o - asks for it. Errors of ours are on stderr, on a "
+	 "terminal also a line that says how it goes, while the program writes nothing. An output never replaces "
+	 "the script or the capture that is read.\n\n"
 	 "Each run of profile leaves a folder, performance/<script>/<UTC date_time>/:\n\n"
 	 "    profile_summary.txt  what is printed at the end\n"
 	 "    profile_results.txt  lines of each file with 1 % of the run or more\n"

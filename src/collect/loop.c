@@ -40,16 +40,27 @@ static void tell(const struct fah_loop *l)
 	l->opt->progress(l->opt->progress_ctx, &now);
 }
 
-static bool has_ended(pid_t pid, uint64_t within_ns, struct fah_loop_end *ret)
+static bool is_over(pid_t pid)
+{
+	siginfo_t ended = {0};
+
+	return waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 || ended.si_pid;
+}
+
+static bool has_ended(const struct fah_loop *l, uint64_t within_ns, struct fah_loop_end *ret)
 {
 	const struct timespec pause = {0, 5000000};
 	uint64_t start = fah_clock_ns(CLOCK_MONOTONIC);
 
-	while (wait4(pid, &ret->wait_status, WNOHANG, &ret->usage) != pid) {
+	while (!is_over(l->pid)) {
 		if (fah_clock_ns(CLOCK_MONOTONIC) - start >= within_ns)
 			return false;
 		nanosleep(&pause, NULL);
 	}
+	if (l->opt->progress)
+		l->opt->progress(l->opt->progress_ctx,
+				 &(struct fah_run_progress){.pid = l->pid, .ended = true});
+	wait4(l->pid, &ret->wait_status, 0, &ret->usage);
 	return true;
 }
 
@@ -148,11 +159,10 @@ static enum fah_ending run(const struct fah_loop *l, struct state *s, struct fah
 	for (; now < end; now = fah_clock_ns(CLOCK_MONOTONIC)) {
 		if (next_signal(l, s, now + next_pause(l, end - now), &si))
 			fah_program_forward(l->pid, &si);
-		if (has_ended(l->pid, 0, ret))
+		if (has_ended(l, 0, ret))
 			return FAH_ENDED_PROGRAM;
 		if (opt->stop && *opt->stop)
-			return has_ended(l->pid, GRACE_NS, ret) ? FAH_ENDED_PROGRAM
-								: FAH_ENDED_STOPPED;
+			return has_ended(l, GRACE_NS, ret) ? FAH_ENDED_PROGRAM : FAH_ENDED_STOPPED;
 		if (fah_drainer_is_idle(&s->drainer))
 			feed(l, s);
 		tick(l, s);

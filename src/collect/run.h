@@ -21,6 +21,7 @@ struct fah_run_progress {
 	uint64_t samples, drops; /* so far */
 	uint64_t rss_bytes;	 /* of the largest process now */
 	pid_t pid;		 /* of the program */
+	bool ended; /* it has, and its traffic can be read a last time; else only pid is set */
 };
 
 enum fah_exact_wanted {

@@ -232,7 +232,8 @@ static void say_time(struct fah_strbuf *out, const struct fah_totals *t)
 		fah_strbuf_addf(out, ", %s in which the main thread waited",
 				fah_num_seconds(t->waited_s).s);
 	if (t->ready_idle_s > 0)
-		fah_strbuf_addf(out, ", %s without a core", fah_num_seconds(t->ready_idle_s).s);
+		fah_strbuf_addf(out, ", %s in which none ran for want of a core",
+				fah_num_seconds(t->ready_idle_s).s);
 	fah_strbuf_addf(out, ", %s of which nothing is known\n", fah_num_seconds(t->unknown_s).s);
 }
 

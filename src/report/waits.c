@@ -55,5 +55,9 @@ bool fah_waits_summary(struct fah_strbuf *out, const struct fah_totals *t)
 	if (no_core)
 		fah_strbuf_addf(out, "%s %u%%", waited ? "; no core" : "No core",
 				percent(t->ready_s, t->wall_s));
+	/* the closing words have a smaller number, of what is in no line: this is the rest of it */
+	if (no_core && t->ready_s - t->ready_idle_s >= FLOOR * t->wall_s)
+		fah_strbuf_addf(out, " (%u in lines that wanted one)",
+				percent(t->ready_s - t->ready_idle_s, t->wall_s));
 	return waited || no_core;
 }

@@ -29,7 +29,7 @@ static bool number_behind(const char *text, const char *label, uint64_t *ret)
 	return at != NULL;
 }
 
-static bool add_bytes(uint32_t pid, uint64_t *sum)
+static bool add_bytes(uint32_t pid, struct fah_traffic *sum)
 {
 	_cleanup_(fah_freep) char *text = NULL;
 	uint64_t in, out;
@@ -40,7 +40,8 @@ static bool add_bytes(uint32_t pid, uint64_t *sum)
 	if (fah_file_read(path, FILE_MAX, &text, &len) < 0 ||
 	    !number_behind(text, "rchar: ", &in) || !number_behind(text, "wchar: ", &out))
 		return false;
-	*sum += in + out;
+	sum->in += in;
+	sum->out += out;
 	return true;
 }
 
@@ -78,13 +79,13 @@ static bool add_descendants(struct queue *q, uint32_t pid)
 	return true;
 }
 
-bool fah_traffic(uint32_t pid, uint64_t *ret_bytes)
+bool fah_traffic(uint32_t pid, struct fah_traffic *ret)
 {
 	struct queue q = {.pids = {pid}, .n = 1};
 
-	*ret_bytes = 0;
+	*ret = (struct fah_traffic){0};
 	for (size_t i = 0; i < q.n; i++)
-		if (!add_bytes(q.pids[i], ret_bytes) || !add_descendants(&q, q.pids[i]))
+		if (!add_bytes(q.pids[i], ret) || !add_descendants(&q, q.pids[i]))
 			return false;
 	return true;
 }

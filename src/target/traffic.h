@@ -8,7 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes of pid and its living descendants. false: not all of them could be read. */
-bool fah_traffic(uint32_t pid, uint64_t *ret_bytes);
+struct fah_traffic {
+	uint64_t in, out; /* bytes read, written */
+};
+
+/* Of pid and its living descendants; also of one that has ended and was not waited for. false: not
+ * all of them could be read. */
+bool fah_traffic(uint32_t pid, struct fah_traffic *ret);
 
 #endif

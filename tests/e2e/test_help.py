@@ -1,5 +1,6 @@
 """Help, man page and completion come from one table: every option is in each of them."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ import subprocess
 import pytest
 from support.pythons import REPO
 from support.run import BINARY, run
+from support.terminal import Terminal
 
 
 def said(tmp_path, *args):
@@ -176,3 +178,75 @@ def test_bash_completes(program, tmp_path):
     assert complete(script, ["fixingahole", "help", "s"]) == ["summarize", "stats", "scope", "settings"]
     assert complete(script, ["fixingahole", "help", "exit-"]) == ["exit-status"]
     assert complete(script, ["fixingahole", "help", "--com"]) == ["--completion"]
+    assert complete(script, ["fixingahole", "profile", "it"]) == []  # bash completes files itself
+
+
+# By words as bash splits them: '=' is one of its own.
+VALUES = [
+    (["profile", "--duration"], ["relative", "absolute"]),
+    (["profile", "--clock"], ["timer", "perf"]),
+    (["record", "--clock"], ["timer", "perf"]),
+    (["profile", "--log-level"], ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "OFF"]),
+    (["profile", "-l"], ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "OFF"]),
+    (["help", "--completion"], ["bash", "zsh", "fish"]),
+    (["graph", "--colour-by"], ["total", "self"]),
+    (["graph", "-f"], ["pstats", "callgrind", "folded"]),
+    (["tree", "--memory", "="], ["peak", "live", "temporary", "total"]),
+    (["profile", "--no-plots", "="], ["matplotlib", "plotly", "seaborn", "bokeh", "all"]),
+]
+
+
+@pytest.mark.parametrize("words, values", VALUES, ids=lambda value: "".join(value[:3]))
+def test_bash_completes_values(program, tmp_path, words, values):
+    script = said(tmp_path, "help", "--completion", "bash")
+    before = ["fixingahole"] + words
+    assert complete(script, before + [""]) == values
+    assert complete(script, before + [values[0][:2]]) == values[:1]
+    if "=" in words:  # the value may be left out, so the next word is none
+        assert complete(script, before) == values
+        assert complete(script, before[:-1] + [""]) == []
+    elif words[1].startswith("--"):
+        assert complete(script, before + ["="]) == values
+        assert complete(script, before + ["=", values[0][:2]]) == values[:1]
+    for shell in ("zsh", "fish"):
+        text = said(tmp_path, "help", "--completion", shell)
+        assert ("(%s)'" if shell == "zsh" else "-f -a '%s' ") % " ".join(values) in text
+
+
+def test_formats_are_completed(program, tmp_path):
+    """Those that the help lists, of record and export."""
+    names = re.findall(r"^  (\w+)", said(tmp_path, "export", "--help").split("\nformats:\n")[1].split("\n\n")[0], re.M)
+    assert {"svg", "speedscope", "pprof"} <= set(names)
+    script = said(tmp_path, "help", "--completion", "bash")
+    for words in (["export", "-f"], ["record", "--format"], ["export", "x.fah", "--format", "="]):
+        assert complete(script, ["fixingahole"] + words + [""]) == names
+
+
+def test_values_that_are_completed_are_taken(program, tmp_path):
+    """What an option offers, it takes: the refusal is of the capture or the file that is not there."""
+    for words, values in VALUES:
+        for value in values:
+            option = [words[1] + "=" + value] if "=" in words else [words[1], value]
+            result = run([str(BINARY), words[0]] + option + ["absent"], tmp_path)
+            if words[0] == "help":
+                assert result.status == 0, result
+            else:
+                assert "absent" in result.err and value not in result.err, result
+
+
+@pytest.mark.parametrize("name", ["my file.py", "x*y.py", "x[1].py", "it's.py", "a$b.py", 'q"q.py'])
+def test_bash_completes_names_of_files(program, tmp_path, name):
+    """As they are typed at a real one: spaces, quotes and patterns reach the program as they are."""
+    (tmp_path / "complete.sh").write_text(said(tmp_path, "help", "--completion", "bash"))
+    here = tmp_path / "here"
+    (here / "stats").mkdir(parents=True)
+    (here / name).write_text("")
+    at = Terminal(["bash", "--norc", "--noprofile", "-i"], here)
+    os.write(at.master, b"PS1='$ ' HISTFILE=; . ../complete.sh; fixingahole() { printf '<%s>' \"$@\"; echo; }\n")
+    os.write(at.master, b"fixingahole prof\t --output-di\tout " + name[0].encode() + b"\t\n")
+    at.until(("<profile><--output-directory><out><%s>" % name).encode())
+    # a command is a word, also where there is a folder of that name
+    os.write(at.master, b"fixingahole stat\tx\nfixingahole profile --duration=abs\tx\nexit\n")
+    at.until(b"<stats><x>")
+    at.until(b"<profile><--duration=absolute><x>")
+    at.end()

@@ -113,6 +113,7 @@ def lines_without(text, libraries):
     [
         ([], []),
         (["-np"], ALL),
+        (["--no-plots=all"], ALL),
         (["--no-plots=plotly,bokeh"], ["plotly", "bokeh"]),
     ],
 )
@@ -160,7 +161,7 @@ def test_children_too(program, system_python, folder):
 def test_unknown_library(program, system_python, value, folder):
     result = profile(system_python, ["script.py", "--no-plots=" + value], folder)
     assert result.status == 2 and not (folder / "performance").exists()
-    assert "there are matplotlib, plotly, seaborn and bokeh" in result.err
+    assert "there are matplotlib, plotly, seaborn, bokeh and all" in result.err
 
 
 REAL = """

@@ -171,9 +171,9 @@ def test_on_a_terminal(program, system_python, tmp_path):
     os.write(at.master, b"\x03")
     status = at.end()
     assert os.WEXITSTATUS(status) == 130, at.text
-    assert re.search(rb"\r\x1b\[K\d+ s, [\d,]+ samples \(\d+/s\), [\d,]+ dropped, RSS \d+ MB", at.text)
-    after = at.text.rsplit(b"\x1b[K", 1)[1]
-    assert b"KeyboardInterrupt" in at.text and b"spin-" in after and b"RSS" not in after
+    assert re.search(rb"\n\d+ s, [\d,]+ samples \(\d+/s\), [\d,]+ dropped, RSS \d+ MB\x1b\[K\r\n", at.text)
+    after = at.text.rsplit(b"KeyboardInterrupt", 1)[1]
+    assert b"spin-" in after and b"RSS" not in after
 
 
 def test_quiet_on_a_terminal(program, system_python, tmp_path):

@@ -164,6 +164,28 @@ static void no_core(void **state)
 	fah_profile_free(p);
 }
 
+/* The same, shared all along: lines have it, and the words tell this from what no line has. */
+static void no_core_in_lines(void **state)
+{
+	struct fah_profile *p;
+	uint32_t node;
+	struct run r;
+
+	(void)state;
+	begin(&r);
+	node = node_of(&r, ROOT "/a.py", "f", 2, 3);
+	for (int turn = 1; turn <= 400; turn++) {
+		fah_writer_sample(r.b.w, r.thread, MS(10 * turn), MS(4),
+				  FAH_IN_PYTHON | (turn <= 390 ? FAH_SAMPLE_RAN_ON : 0), node);
+		if (turn % 10 == 0)
+			fah_writer_states(r.b.w, r.thread, MS(10 * turn), MS(4 * turn),
+					  MS(6 * turn));
+	}
+	p = finish(&r, 4000, 1600);
+	check(p, "no-core-in-lines", fah_report_summary);
+	fah_profile_free(p);
+}
+
 /* All time in code that is not the project's: it says so and shows that. */
 static void outside(void **state)
 {
@@ -254,6 +276,7 @@ int main(void)
 		cmocka_unit_test(rivals),
 		cmocka_unit_test(spread),
 		cmocka_unit_test(no_core),
+		cmocka_unit_test(no_core_in_lines),
 		cmocka_unit_test(outside),
 		cmocka_unit_test(parts),
 		cmocka_unit_test(without_profiling),

@@ -44,7 +44,8 @@ static void ask(int fd, unsigned char n)
 static void of_a_family(void **state)
 {
 	int fds[2], below[2];
-	uint64_t before, after;
+	struct fah_traffic before, after;
+	siginfo_t ended;
 	pid_t pid;
 
 	(void)state;
@@ -68,15 +69,21 @@ static void of_a_family(void **state)
 	ask(below[0], 1);
 	assert_true(fah_traffic((uint32_t)pid, &before));
 	assert_true(fah_traffic((uint32_t)pid, &after));
-	assert_int_equal(after, before);
+	assert_int_equal(after.in, before.in);
+	assert_int_equal(after.out, before.out);
 	ask(fds[0], 100);
 	assert_true(fah_traffic((uint32_t)pid, &after));
-	assert_int_equal(after, before + 100);
+	assert_int_equal(after.out, before.out + 100);
 	ask(below[0], 7);
 	assert_true(fah_traffic((uint32_t)pid, &after));
-	assert_int_equal(after, before + 107);
+	assert_int_equal(after.out, before.out + 107);
+	assert_int_equal(after.in, before.in);
 	close(fds[0]);
 	close(below[0]);
+	/* one that has ended still has its own, until it is waited for */
+	assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
+	assert_true(fah_traffic((uint32_t)pid, &after));
+	assert_true(after.out >= 100 && after.out <= before.out + 100);
 	waitpid(pid, NULL, 0);
 	assert_false(fah_traffic((uint32_t)pid, &after));
 }
