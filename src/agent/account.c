@@ -133,8 +133,7 @@ void fah_timer_beside(struct fah_timer *t, uint64_t cpu_ns)
 {
 	if (!t->event_ns || cpu_ns <= t->event_ns + BEHIND_MAX * fah_cost_interval())
 		return;
-	t->outer = false;
-	fah_timer_at_ticks(t, false);
+	fah_timer_alone(t);
 }
 
 uint64_t fah_timer_account(struct fah_timer *t, uint64_t from_ns, uint64_t cpu_ns,

@@ -254,10 +254,14 @@ bool fah_timer_in_kernel(struct fah_timer *t, const struct fah_ticks *ticks, uin
 /* Two clocks: a tick found the thread outside of the kernel. Where no event has come for long, the
  * collector is gone, and the timer is the only clock again. */
 void fah_timer_beside(struct fah_timer *t, uint64_t cpu_ns);
-/* By its own thread, in the handler: a signal of the timer; one that was barred may ask again. */
+/* By its own thread, in the handler: a signal of the timer; one that was barred may ask again, and
+ * one whose event was taken away serves alone. */
 void fah_timer_came(struct fah_timer *t);
-/* By its own thread, in the handler: the signal was the collector's event. */
-void fah_timer_taken_over(struct fah_timer *t);
+/* Two clocks: the event is gone. */
+void fah_timer_alone(struct fah_timer *t);
+/* By its own thread, in the handler: the signal was the collector's event. False: one that is gone,
+ * and this came late: what it stands for goes to the next sample. */
+bool fah_timer_taken_over(struct fah_timer *t);
 /* Before its thread blocks our signal: back to the timer, when the collector has ended the event.
  */
 void fah_timer_leave_event(struct fah_timer *t);

@@ -282,6 +282,27 @@ static void take_turn(void *arg)
 	take_in_turn(turn->t, turn->uc, turn->mono, turn->outer);
 }
 
+static void take_on_own_stack(struct turn *turn)
+{
+	/* no timer: a thread that has all but ended */
+	turn->t = turn->outer && !fah_thread_timer() ? NULL : fah_thread_current();
+	if (turn->t)
+		fah_arch_call_on(turn->t->stack + sizeof(turn->t->stack), take_turn, turn);
+	else if (!turn->outer)
+		count_drop(FAH_DROP_NO_ROOM);
+}
+
+/* Which clock it was. False: one that this thread has no more. */
+static bool came_from(struct fah_timer *timer, bool outer)
+{
+	if (!timer)
+		return true;
+	if (outer)
+		return fah_timer_taken_over(timer);
+	fah_timer_came(timer);
+	return true;
+}
+
 void fah_sample_take(void *ucontext, bool outer)
 {
 	struct turn turn = {NULL, ucontext, fah_now_mono(), outer};
@@ -294,16 +315,8 @@ void fah_sample_take(void *ucontext, bool outer)
 		if (fah_segment_closed()) {
 			if (fah_thread_timer())
 				fah_timer_off(fah_thread_timer());
-		} else {
-			if (fah_thread_timer())
-				(outer ? fah_timer_taken_over : fah_timer_came)(fah_thread_timer());
-			/* no timer: a thread that has all but ended */
-			turn.t = outer && !fah_thread_timer() ? NULL : fah_thread_current();
-			if (turn.t)
-				fah_arch_call_on(turn.t->stack + sizeof(turn.t->stack), take_turn,
-						 &turn);
-			else if (!outer)
-				count_drop(FAH_DROP_NO_ROOM);
+		} else if (came_from(fah_thread_timer(), outer)) {
+			take_on_own_stack(&turn);
 		}
 	}
 	fah_writing_end();

@@ -7,7 +7,9 @@
  *
  * Where the collector has an event on the thread (perf's clock), the timer serves until the
  * event's first signal. It cannot be put off from here, so a thread that is about to block our
- * signal gives its event back, waits until it is gone, and keeps the timer for a while.
+ * signal gives its event back, waits until it is gone, and keeps the timer for a while. From a
+ * thread that gives its core away all the time the collector takes it, for each switch stops and
+ * starts the event's timer: the thread's own timer then serves alone, from its next signal on.
  *
  * With FAH_CLOCK_BOTH the timer goes on beside the event. The event's signal comes at any time, not
  * at ticks only, so that work in step with the tick is seen; but it would end a system call that is
@@ -281,8 +283,18 @@ void fah_timer_leave_event(struct fah_timer *t)
 		set_timer(t, id - 1, first_interval());
 }
 
+void fah_timer_alone(struct fah_timer *t)
+{
+	t->outer = false;
+	fah_timer_at_ticks(t, false);
+}
+
 void fah_timer_came(struct fah_timer *t)
 {
+	struct fah_clock_slot *slot = fah_timer_slot(t);
+
+	if (fah_timer_has_both(t) && slot && !has_event(t, slot))
+		fah_timer_alone(t);
 	if (!t->barred || --t->shy_for)
 		return;
 	t->barred = false;
@@ -301,16 +313,18 @@ void fah_timers_leave_events(void)
 			fah_timer_leave_event(&timers[i]);
 }
 
-void fah_timer_taken_over(struct fah_timer *t)
+bool fah_timer_taken_over(struct fah_timer *t)
 {
 	struct fah_clock_slot *slot = fah_timer_slot(t);
 	int id = atomic_load(&t->id);
 
+	if (slot && !has_event(t, slot))
+		return false;
 	if (slot) /* its interval may be changed now: see collect/clocks.c */
 		atomic_store_explicit(&slot->events, atomic_load(&slot->events) + 1,
 				      memory_order_relaxed);
 	if (t->outer || t->barred)
-		return;
+		return true;
 	t->outer = true;
 	t->due_ns = t->expires_ns = t->event_ns = t->event_own_ns = t->tick_own_ns = 0;
 	t->kernel_part = 0;
@@ -319,6 +333,7 @@ void fah_timer_taken_over(struct fah_timer *t)
 	if (id)
 		set_timer(t, id - 1, fah_timer_has_both(t) ? period_of(t) : 0);
 	t->interval_ns = fah_cost_interval();
+	return true;
 }
 
 void fah_timer_off(struct fah_timer *t)

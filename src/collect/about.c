@@ -111,4 +111,5 @@ void fah_about_clocks(struct fah_writer *w, const struct fah_clocks_stats *s)
 	snprintf(text, sizeof(text), "%llu %llu", (unsigned long long)s->given,
 		 (unsigned long long)s->refused);
 	fah_writer_meta(w, "perf_threads", text);
+	fah_about_missing(w, "perf_dear", s->dear);
 }

@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "collect/event_cost.h"
 #include "collect/process.h"
+#include "collect/switch_cost.h"
+#include "collect/switches.h"
 #include "collect/vary.h"
 #include "core/err.h"
 #include "core/segment.h"
@@ -21,8 +23,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHORTEST_NS 10000u /* the kernel's own limit */
 #define MEASURE_AFTER_NS 2000000000u
+
+/* A thread that wants an event, and whether it may have it. */
+struct asker {
+	uint32_t tid;	       /* 0: none */
+	struct fah_task *task; /* the process's; NULL: nothing is known of it */
+	uint32_t readings;     /* of its account, by the last look */
+	struct fah_switches switches;
+};
+
 struct event {
 	uint32_t tid;	      /* 0: none */
 	int fd;		      /* -1: the kernel refused */
@@ -35,8 +45,10 @@ struct clocked {
 	struct clocked *next;
 	struct fah_collected *p;
 	struct event *events; /* by the agent's slots */
+	struct asker *askers; /* likewise */
 	uint32_t n;
 	uint64_t period_ns; /* as asked for */
+	bool may_be_dear;   /* there is another clock for threads that switch all the time */
 	struct fah_vary vary;
 };
 
@@ -48,6 +60,7 @@ struct fah_clocks {
 	uint64_t begun_ns; /* at the first look; 0: none yet */
 	uint32_t cost_ns;  /* of an event, beside its handler */
 	bool measured;
+	uint32_t switch_cost_ns; /* 0: not measured yet */
 	struct fah_clocks_stats stats;
 };
 
@@ -57,85 +70,6 @@ static uint64_t next_random(struct fah_clocks *c)
 	c->random ^= c->random >> 7;
 	c->random ^= c->random << 17;
 	return c->random;
-}
-
-static int open_event(uint32_t tid, uint64_t period_ns, bool user_only)
-{
-	struct perf_event_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.size = sizeof(attr);
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_TASK_CLOCK;
-	attr.sample_period = period_ns > SHORTEST_NS ? period_ns : SHORTEST_NS;
-	attr.wakeup_events = 1;
-	attr.disabled = 1;
-	attr.exclude_hv = 1;
-	attr.exclude_kernel = user_only;
-	/* the next program on this thread has not asked for signals */
-	attr.remove_on_exec = 1;
-	return (int)syscall(SYS_perf_event_open, &attr, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-/* What the event sends, and to whom: the thread alone. */
-static int aim(int fd, uint32_t tid)
-{
-	struct f_owner_ex owner = {F_OWNER_TID, (pid_t)tid};
-
-	if (fcntl(fd, F_SETSIG, SIGURG) < 0 || fcntl(fd, F_SETOWN_EX, &owner) < 0 ||
-	    fcntl(fd, F_SETFL, O_ASYNC) < 0)
-		return -1;
-	return 0;
-}
-
-static int paranoia(void)
-{
-	char text[16] = "";
-	int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	return atoi(text);
-}
-
-static void say_why(struct fah_clocks_leave *ret, int err)
-{
-	if ((err == EACCES || err == EPERM) && paranoia() > 2)
-		snprintf(ret->why, sizeof(ret->why),
-			 "the kernel keeps perf events for root (sysctl kernel.perf_event_paranoid "
-			 "is %d; 2 lets every user watch his own programs)",
-			 paranoia());
-	else if (err == EACCES || err == EPERM || err == ENOSYS)
-		snprintf(ret->why, sizeof(ret->why),
-			 "perf events are refused here (%s), as in many containers", strerror(err));
-	else if (err == EINVAL || err == E2BIG)
-		snprintf(ret->why, sizeof(ret->why),
-			 "perf events that end with the program need Linux 5.13");
-	else
-		snprintf(ret->why, sizeof(ret->why), "perf events: %s", strerror(err));
-}
-
-void fah_clocks_probe(bool user_only, struct fah_clocks_leave *ret)
-{
-	uint32_t self = (uint32_t)syscall(SYS_gettid);
-	int fd;
-
-	memset(ret, 0, sizeof(*ret));
-	ret->user_only = user_only;
-	fd = open_event(self, 1000000000u, user_only);
-	if (fd < 0 && !user_only && (errno == EACCES || errno == EPERM)) {
-		ret->user_only = true;
-		fd = open_event(self, 1000000000u, true);
-	}
-	if (fd >= 0 && aim(fd, self) == 0)
-		ret->granted = true;
-	else
-		say_why(ret, errno);
-	if (fd >= 0)
-		close(fd);
 }
 
 int fah_clocks_new(struct fah_drain *d, bool user_only, bool cost_at_once, struct fah_clocks **ret)
@@ -184,12 +118,12 @@ static void begin_event(struct fah_clocks *c, struct clocked *k, struct event *e
 {
 	uint64_t interval = fah_vary_next(&k->vary, k->period_ns);
 
-	*e = (struct event){.tid = tid, .fd = open_event(tid, interval, c->user_only)};
+	*e = (struct event){.tid = tid, .fd = fah_perf_open(tid, interval, c->user_only)};
 	if (e->fd < 0 && errno == EMFILE) {
 		fah_files_more();
-		e->fd = open_event(tid, interval, c->user_only);
+		e->fd = fah_perf_open(tid, interval, c->user_only);
 	}
-	if (e->fd >= 0 && aim(e->fd, tid) < 0) {
+	if (e->fd >= 0 && fah_perf_aim(e->fd, tid) < 0) {
 		close(e->fd);
 		e->fd = -1;
 	}
@@ -201,15 +135,73 @@ static void begin_event(struct fah_clocks *c, struct clocked *k, struct event *e
 		c->stats.refused++;
 }
 
+static int open_for_cost(void *arg, uint32_t tid, uint64_t interval_ns)
+{
+	const struct fah_clocks *c = arg;
+
+	return fah_perf_open(tid, interval_ns, c->user_only);
+}
+
+/* Only when it matters: it takes some ms. */
+static uint64_t switch_cost(struct fah_clocks *c, const struct asker *a,
+			    const struct fah_sched *sched, uint64_t now_ns)
+{
+	if (c->switch_cost_ns)
+		return c->switch_cost_ns;
+	if (fah_switches_are_dear(&a->switches, sched, now_ns, FAH_SWITCH_COST_GUESS_NS))
+		c->switch_cost_ns = (uint32_t)fah_switch_cost_ns(open_for_cost, c) + 1;
+	return c->switch_cost_ns ? c->switch_cost_ns : FAH_SWITCH_COST_GUESS_NS;
+}
+
+static void begin_asker(struct clocked *k, struct asker *a, uint32_t tid)
+{
+	if (a->task)
+		fah_task_give(&k->p->task_files, a->task);
+	*a = (struct asker){.tid = tid};
+	if (tid)
+		a->task = fah_task_take(&k->p->task_files, k->p->pid, tid);
+}
+
+/*
+ * Not before it has shown for a while that it does not switch all the time, nor while it does. Who
+ * looks at waiting threads has read its account just now, where that has changed; a new thread's we
+ * read ourselves. Where there is nothing to read, as before.
+ */
+static bool may_have(struct fah_clocks *c, struct clocked *k, struct asker *a, uint32_t tid,
+		     uint64_t now_ns)
+{
+	struct fah_switches *s = &a->switches;
+	uint32_t taken = s->taken;
+	struct fah_sched sched;
+
+	if (a->tid != tid)
+		begin_asker(k, a, tid);
+	if (!tid || !a->task)
+		return tid != 0;
+	if (!s->may && !s->taken && a->readings == a->task->readings &&
+	    fah_task_sched(a->task, &sched) < 0)
+		return true;
+	if (a->readings == a->task->readings)
+		return s->may;
+	a->readings = a->task->readings;
+	sched = a->task->last;
+	fah_switches_look(s, &sched, now_ns, switch_cost(c, a, &sched, now_ns));
+	c->stats.dear += s->taken != taken;
+	return s->may;
+}
+
 /*
  * A thread that gives its event back waits until `given` is another. So it is set before the event
  * is made, and what is wanted is asked once more: whoever comes second sees the other.
  */
-static void look_at(struct fah_clocks *c, struct clocked *k, struct event *e,
-		    struct fah_clock_slot *slot)
+static void look_at(struct fah_clocks *c, struct clocked *k, uint32_t i,
+		    struct fah_clock_slot *slot, uint64_t now_ns)
 {
-	uint32_t wanted = atomic_load(&slot->wanted);
+	struct event *e = &k->events[i];
+	uint32_t asks = atomic_load(&slot->wanted), wanted = asks;
 
+	if (k->may_be_dear && !may_have(c, k, &k->askers[i], asks, now_ns))
+		wanted = 0;
 	if (e->tid == wanted)
 		return;
 	if (e->tid) {
@@ -254,16 +246,23 @@ static bool is_to_vary(const struct clocked *k, const struct event *e,
 
 static bool grow(struct clocked *k, uint32_t n)
 {
-	struct event *grown;
+	struct event *events;
+	struct asker *askers;
 
 	if (n <= k->n)
 		return true;
-	grown = realloc(k->events, n * sizeof(*grown));
-	if (!grown)
+	events = realloc(k->events, n * sizeof(*events));
+	if (!events)
 		return false;
-	for (uint32_t i = k->n; i < n; i++)
-		grown[i] = (struct event){.fd = -1};
-	k->events = grown;
+	k->events = events;
+	askers = realloc(k->askers, n * sizeof(*askers));
+	if (!askers)
+		return false;
+	k->askers = askers;
+	for (uint32_t i = k->n; i < n; i++) {
+		events[i] = (struct event){.fd = -1};
+		askers[i] = (struct asker){0};
+	}
 	k->n = n;
 	return true;
 }
@@ -288,7 +287,7 @@ static void tick_process(struct fah_clocks *c, struct clocked *k, uint64_t now_n
 
 		if (e->tid && e->fd >= 0 && (is_new || is_to_vary(k, e, slot, now_ns)))
 			set_interval(k, e, slot, now_ns);
-		look_at(c, k, e, slot);
+		look_at(c, k, i, slot, now_ns);
 	}
 }
 
@@ -303,10 +302,12 @@ static void leave(struct clocked **at)
 		atomic_store(&head->collector, 0);
 	for (uint32_t i = 0; i < k->n; i++) {
 		end_event(&k->events[i]);
+		begin_asker(k, &k->askers[i], 0);
 		if (head)
 			atomic_store(&head->clocks[i].given, 0);
 	}
 	free(k->events);
+	free(k->askers);
 	free(k);
 }
 
@@ -343,8 +344,8 @@ static void measure_cost(struct fah_clocks *c, uint64_t now_ns)
 	if (c->measured || (!c->cost_at_once && now_ns - c->begun_ns < MEASURE_AFTER_NS))
 		return;
 	c->measured = true;
-	fd = open_event(self, 1000000000u, c->user_only);
-	if (fd >= 0 && aim(fd, self) == 0)
+	fd = fah_perf_open(self, 1000000000u, c->user_only);
+	if (fd >= 0 && fah_perf_aim(fd, self) == 0)
 		c->cost_ns = (uint32_t)fah_event_cost_ns(fd);
 	if (fd >= 0)
 		close(fd);
@@ -369,6 +370,7 @@ void fah_clocks_tick(struct fah_clocks *c, uint64_t now_ns)
 		if (!k)
 			return;
 		k->p = p;
+		k->may_be_dear = fah_segment_map_head(&p->segments[0])->clock == FAH_CLOCK_BOTH;
 		fah_vary_init(&k->vary, next_random(c));
 		k->next = c->list;
 		c->list = k;

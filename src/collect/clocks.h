@@ -9,20 +9,12 @@
 #define FAH_COLLECT_CLOCKS_H
 
 #include "collect/drain.h"
+#include "collect/perf.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct fah_clocks; /* opaque */
-
-/* Whether the kernel lets us have such events, tried on ourselves. */
-struct fah_clocks_leave {
-	bool granted;
-	bool user_only; /* not while the thread is in the kernel: there its timer serves */
-	char why[160];	/* not granted: in words, with the cure where there is one */
-};
-/* user_only: inside the kernel none is wanted; otherwise where the kernel grants that. */
-void fah_clocks_probe(bool user_only, struct fah_clocks_leave *ret);
 
 /* d is borrowed. cost_at_once: what events cost decides on the rate, above the tick's or with a
  * budget. FAH_ERR_NOMEM. */
@@ -32,9 +24,10 @@ void fah_clocks_free(struct fah_clocks *c); /* ends all events; NULL is fine */
 /* What the agents ask for since the last look; to be called every 20 ms or so. */
 void fah_clocks_tick(struct fah_clocks *c, uint64_t now_ns);
 
-/* Threads that had an event, and those for which the kernel gave none: they keep their timers. */
+/* Threads that had an event, those for which the kernel gave none, and how often it was not given
+ * or taken away because of switches: they have their timers. */
 struct fah_clocks_stats {
-	uint64_t given, refused;
+	uint64_t given, refused, dear;
 };
 const struct fah_clocks_stats *fah_clocks_stats(const struct fah_clocks *c);
 

@@ -290,7 +290,8 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 		say_imported(t, p, charges);
 		return;
 	}
-	fah_strbuf_addf(&sb, "Clock: %s", n ? fah_clock_words(processes[0].clock) : "unknown");
+	fah_strbuf_adds(&sb, "Clock: ");
+	fah_report_clock(&sb, p);
 	if (totals->rate_asked > 0)
 		fah_strbuf_addf(&sb, "; rate asked %s", fah_num_hz(totals->rate_asked).s);
 	if (totals->rate_asked > 0 && totals->rate_reached > 0)

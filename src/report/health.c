@@ -14,6 +14,17 @@
 #define LABEL "%-11s"
 #define INSIDE "  %-9s"
 
+void fah_report_clock(struct fah_strbuf *out, const struct fah_profile *p)
+{
+	size_t n;
+	const struct fah_process *processes = fah_profile_processes(p, &n);
+
+	fah_strbuf_adds(out, n ? fah_clock_words(processes[0].clock) : "unknown");
+	if (fah_profile_count(p, "perf_dear"))
+		fah_strbuf_adds(out, ", as all of threads while they gave their core away very "
+				     "often");
+}
+
 void fah_report_lowered(struct fah_strbuf *out, const char *before, const struct fah_totals *t)
 {
 	if (!(t->rate_lowered > 0))

@@ -10,6 +10,9 @@
 /* Appended to out, whose failure says that memory ended. */
 void fah_report_health(struct fah_strbuf *out, const struct fah_profile *p);
 
+/* The words for the clock that samples were taken by. */
+void fah_report_clock(struct fah_strbuf *out, const struct fah_profile *p);
+
 /* before, and "lowered to 47 Hz to stay within the budget of 0.10% of a core"; nothing where the
  * rate was not lowered. */
 void fah_report_lowered(struct fah_strbuf *out, const char *before, const struct fah_totals *t);

@@ -117,12 +117,14 @@ static void say_end(struct fah_strbuf *out, const struct fah_profile *p)
 static void say_clock(struct fah_strbuf *out, const struct fah_profile *p)
 {
 	const struct fah_totals *t = fah_profile_totals(p);
-	const struct fah_process *processes;
 	size_t n;
 
-	processes = fah_profile_processes(p, &n);
-	if (n)
-		fah_strbuf_addf(out, LABEL "%s\n", "Clock", fah_clock_words(processes[0].clock));
+	fah_profile_processes(p, &n);
+	if (n) {
+		fah_strbuf_addf(out, LABEL, "Clock");
+		fah_report_clock(out, p);
+		fah_strbuf_addc(out, '\n');
+	}
 	fah_strbuf_addf(out, LABEL, "Rate");
 	if (t->rate_asked > 0)
 		fah_strbuf_addf(out, "%s asked, ", fah_num_hz(t->rate_asked).s);

@@ -40,7 +40,7 @@ void fah_task_close(struct fah_task *t)
 	t->sched_fd = t->call_fd = -1;
 }
 
-int fah_task_sched(const struct fah_task *t, struct fah_sched *ret)
+int fah_task_sched(struct fah_task *t, struct fah_sched *ret)
 {
 	char text[80], *p = text, *end;
 	uint64_t v[3];
@@ -54,7 +54,8 @@ int fah_task_sched(const struct fah_task *t, struct fah_sched *ret)
 		if (end == p)
 			return FAH_ERR_FORMAT;
 	}
-	*ret = (struct fah_sched){v[0], v[1], v[2]};
+	t->last = *ret = (struct fah_sched){v[0], v[1], v[2]};
+	t->readings++;
 	return 0;
 }
 

@@ -27,6 +27,9 @@ struct fah_task {
 	uint32_t pid, tid;
 	int sched_fd, call_fd; /* call_fd -1: not opened yet, or refused */
 	bool refused;	       /* the kernel does not show us its system call */
+	/* the last account that anybody read, and how many were */
+	struct fah_sched last;
+	uint32_t readings;
 };
 
 /* 0 or FAH_ERR_SYS. */
@@ -34,7 +37,7 @@ int fah_task_open(struct fah_task *t, uint32_t pid, uint32_t tid);
 void fah_task_close(struct fah_task *t);
 
 /* 0; FAH_ERR_SYS: it is gone; FAH_ERR_FORMAT: a kernel without this account. */
-int fah_task_sched(const struct fah_task *t, struct fah_sched *ret);
+int fah_task_sched(struct fah_task *t, struct fah_sched *ret);
 
 /* 1: *ret is where it is blocked. 0: it runs, or wants to. FAH_ERR_SYS: refused or gone. */
 int fah_task_call(struct fah_task *t, struct fah_call *ret);

@@ -25,7 +25,7 @@ static int open_task(struct fah_task *task, uint32_t pid, uint32_t tid)
 }
 
 /* A number may be another thread's by now, while somebody still has the files of the one before. */
-static bool is_alive(const struct held *held)
+static bool is_alive(struct held *held)
 {
 	struct fah_sched sched;
 

@@ -73,6 +73,7 @@ struct sums {
 static struct fah_timer *the_timer(uint64_t interval_ns)
 {
 	memset(&head, 0, sizeof(head));
+	head.clocks[0].given = 1;
 	fah_agent.period_ns = interval_ns;
 	timers[0] = (struct fah_timer){.tid = 1, .id = 1, .due_ns = interval_ns};
 	return &timers[0];
