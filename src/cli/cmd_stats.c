@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct fah_command fah_cmd_summarize;
+extern const struct fah_command fah_cmd_stats, fah_cmd_summarize;
 
 #define LIMITS_MAX 32
 
@@ -183,6 +183,7 @@ static int print(struct fah_stats_files *s, const struct wanted *w)
 static int summarize(const struct wanted *w, int argc, char **argv)
 {
 	_cleanup_(fah_freep) char **rest = calloc((size_t)argc + 1, sizeof(*rest));
+	struct fah_command as_typed = fah_cmd_summarize;
 	int n = 0;
 
 	if (!rest)
@@ -197,7 +198,8 @@ static int summarize(const struct wanted *w, int argc, char **argv)
 		else if (strcmp(argv[i], "--file") != 0)
 			rest[n++] = argv[i];
 	}
-	return fah_cmd_summarize.run(&fah_cmd_summarize, n, rest);
+	as_typed.name = fah_cmd_stats.name;
+	return as_typed.run(&as_typed, n, rest);
 }
 
 static int show(const struct wanted *w, int argc, char **argv)

@@ -33,6 +33,7 @@ static const struct fah_option options[] = {
 };
 
 struct wanted {
+	const char *command; /* its name: stats has the same */
 	const char *argument;
 	uint32_t top;
 	double floor;
@@ -48,21 +49,20 @@ static int take_option(void *ctx, int option, const char *value)
 	switch (option) {
 	case OPT_NUMBER:
 		if (!fah_parse_count(value, &w->top))
-			return fah_fail("summarize: --number %s: a number is needed, like 20",
+			return fah_fail("%s: --number %s: a number is needed, like 20", w->command,
 					value);
 		return 0;
 	case OPT_THRESHOLD:
 		if (!fah_parse_share(value, &percent))
-			return fah_fail("summarize: --threshold %s: a percentage is needed, like "
-					"0.5",
-					value);
+			return fah_fail("%s: --threshold %s: a percentage is needed, like 0.5",
+					w->command, value);
 		w->floor = percent > 0 ? percent / 100 : 1e-12;
 		return 0;
 	case OPT_DETAILED:
 		w->everything = true;
 		return 0;
 	case OPT_MEMORY:
-		return fah_view_memory(&w->view, "summarize", value);
+		return fah_view_memory(&w->view, w->command, value);
 	default:
 		w->json = true;
 		return 0;
@@ -80,22 +80,23 @@ static void complete(struct fah_report_options *o, const struct wanted *w)
 }
 
 /* As fah_open_capture, also for another tool's file. */
-static int open_any(struct fah_opened *ret, const char *argument, const struct fah_view *view)
+static int open_any(struct fah_opened *ret, const struct wanted *w)
 {
+	const char *argument = w->argument;
 	int err;
 
-	if (view->memory)
-		return fah_open_view(ret, "summarize", argument, view);
+	if (w->view.memory)
+		return fah_open_view(ret, w->command, argument, &w->view);
 	if (!fah_path_ends(argument, ".json"))
-		return fah_open_capture(ret, "summarize", argument);
+		return fah_open_capture(ret, w->command, argument);
 	ret->path = strdup(argument);
 	err = ret->path ? fah_import_open(argument, &ret->reader) : FAH_ERR_NOMEM;
 	if (err == FAH_ERR_FORMAT)
-		return fah_fail("summarize: %s: neither a capture nor a profile of scalene's",
+		return fah_fail("%s: %s: neither a capture nor a profile of scalene's", w->command,
 				argument);
 	if (err == 0)
 		err = fah_profile_load(ret->reader, &ret->profile);
-	return err < 0 ? fah_fail_err(err, "summarize: %s", argument) : 0;
+	return err < 0 ? fah_fail_err(err, "%s: %s", w->command, argument) : 0;
 }
 
 static int show_one(const struct wanted *w)
@@ -104,19 +105,19 @@ static int show_one(const struct wanted *w)
 	_cleanup_(fah_shown_release) struct fah_shown shown = {0};
 	_cleanup_(fah_freep) char *logs = NULL;
 	struct fah_report_options o;
-	int err, status = open_any(&opened, w->argument, &w->view);
+	int err, status = open_any(&opened, w);
 
 	if (status)
 		return status;
 	err = fah_shown_init(&shown, opened.profile, opened.path);
 	if (err < 0)
-		return fah_fail_err(err, "summarize: %s", w->argument);
+		return fah_fail_err(err, "%s: %s", w->command, w->argument);
 	o = shown.report;
 	complete(&o, w);
 	o.note = logs = fah_logs_line(opened.profile, opened.path);
 	err = w->json ? fah_report_summary_json(stdout, opened.profile, &o)
 		      : fah_report_summary(stdout, opened.profile, &o);
-	return err < 0 ? fah_fail_err(err, "summarize: %s", w->argument) : FAH_STATUS_OK;
+	return err < 0 ? fah_fail_err(err, "%s: %s", w->command, w->argument) : FAH_STATUS_OK;
 }
 
 /* A folder that is not one run's is a folder of runs. */
@@ -136,7 +137,7 @@ static bool is_many(const char *path)
 
 static int cmd_summarize(const struct fah_command *cmd, int argc, char **argv)
 {
-	struct wanted w = {0};
+	struct wanted w = {.command = cmd->name};
 	struct fah_report_options o = {0};
 	struct fah_series_view view = {.report = &o};
 	int status =
@@ -147,11 +148,11 @@ static int cmd_summarize(const struct fah_command *cmd, int argc, char **argv)
 	if (!is_many(w.argument))
 		return show_one(&w);
 	if (w.view.memory)
-		return fah_fail("summarize: --memory: of one run; %s has several", w.argument);
+		return fah_fail("%s: --memory: of one run; %s has several", cmd->name, w.argument);
 	complete(&o, &w);
 	view.json = w.json;
 	view.everything = w.everything;
-	return fah_series_stats("summarize", w.argument, &view);
+	return fah_series_stats(cmd->name, w.argument, &view);
 }
 
 static const char *const examples[] = {

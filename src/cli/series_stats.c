@@ -27,6 +27,7 @@
 FAH_DEFINE_FREEP(struct fah_stats *, fah_stats_free)
 
 struct paths {
+	const char *command; /* for what is said of those that are left out */
 	char **list;
 	size_t n, cap;
 };
@@ -68,6 +69,8 @@ static int find(struct paths *p, const char *folder, int depth)
 	struct dirent *e;
 	int err = dir ? 0 : FAH_ERR_SYS;
 
+	if (!dir && depth) /* one that may not be read is not the whole folder's end */
+		fah_fail_err(err, "%s: left out: %s", p->command, folder);
 	while (err == 0 && (e = readdir(dir))) {
 		_cleanup_(fah_freep) char *path = NULL;
 		struct stat st;
@@ -78,10 +81,13 @@ static int find(struct paths *p, const char *folder, int depth)
 			path = NULL;
 			err = FAH_ERR_NOMEM;
 		} else if (lstat(path, &st) < 0) {
-			continue;
+			if (errno != ENOENT)
+				fah_fail_err(FAH_ERR_SYS, "%s: left out: %s", p->command, path);
+		} else if (S_ISDIR(st.st_mode) && depth == DEPTH_MAX) {
+			fah_fail("%s: left out: %s: more than %d folders deep", p->command, path,
+				 DEPTH_MAX);
 		} else if (S_ISDIR(st.st_mode)) {
-			/* one that may not be read is not the whole folder's end */
-			if (depth < DEPTH_MAX && find(p, path, depth + 1) == FAH_ERR_NOMEM)
+			if (find(p, path, depth + 1) == FAH_ERR_NOMEM)
 				err = FAH_ERR_NOMEM;
 		} else if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && is_wanted(path)) {
 			err = add_path(p, path);
@@ -156,7 +162,7 @@ static int show(const char *command, const char *folder, const struct fah_stats 
 int fah_series_stats(const char *command, const char *folder, const struct fah_series_view *view)
 {
 	_cleanup_(fah_stats_freep) struct fah_stats *stats = NULL;
-	_cleanup_(paths_release) struct paths paths = {0};
+	_cleanup_(paths_release) struct paths paths = {.command = command};
 	size_t n_used = 0;
 	int err = find(&paths, folder, 0);
 

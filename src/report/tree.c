@@ -263,6 +263,17 @@ static struct branch *next_listed(const struct fah_tree *tree, struct branch *b)
 	return b;
 }
 
+/* Functions that stand below it: those with a row, or all where one row stands for them. */
+static size_t shown(const struct fah_tree *tree, const struct branch *b)
+{
+	struct branch *c = next_listed(tree, b->children);
+	size_t n = c || b->leaf ? 0 : b->functions;
+
+	for (; c; c = next_listed(tree, c->next))
+		n += c->leaf ? 1 : shown(tree, c);
+	return n;
+}
+
 /* The column where percentages would end if every function had its dots; and heads' ends. */
 static void measure(const struct fah_tree *tree, const struct branch *b, int depth, int *leaves,
 		    int *heads)
@@ -279,7 +290,7 @@ static void measure(const struct fah_tree *tree, const struct branch *b, int dep
 			char count[64];
 
 			width += snprintf(count, sizeof(count), " (%zu func, %s total)",
-					  c->functions, cost_of(tree, c).s);
+					  shown(tree, c), cost_of(tree, c).s);
 			*heads = width > *heads ? width : *heads;
 			measure(tree, c, depth + 1, leaves, heads);
 		}
@@ -329,7 +340,7 @@ static void print_head(const struct fah_tree *tree, const struct branch *b, stru
 {
 	struct fah_strbuf name = FAH_STRBUF_INIT;
 	char count[64];
-	int room, n = snprintf(count, sizeof(count), " (%zu func, %s total)", b->functions,
+	int room, n = snprintf(count, sizeof(count), " (%zu func, %s total)", shown(tree, b),
 			       cost_of(tree, b).s);
 
 	room = t->width - fah_text_column(t) - n;
@@ -343,12 +354,28 @@ static void print_head(const struct fah_tree *tree, const struct branch *b, stru
 	fah_text_end(t);
 }
 
+/* Of functions that have too little for rows of their own, though together they have enough. */
+static void print_small(const struct fah_tree *tree, struct fah_text *t)
+{
+	char text[64];
+	int room = t->width - fah_text_column(t);
+	int len = snprintf(text, sizeof(text), "each below %s", fah_share_text(tree->floor, 2).s);
+
+	fah_utf8_cut(&t->line, text, (size_t)len, (size_t)(room > 4 ? room : 4), !t->o->utf8);
+	fah_text_end(t);
+}
+
 static void print_below(const struct fah_tree *tree, const struct branch *b, struct fah_text *t,
 			struct fah_strbuf *prefix, int end)
 {
-	struct branch *c, *after;
+	struct branch *c = next_listed(tree, b->children), *after;
 
-	for (c = next_listed(tree, b->children); c; c = after) {
+	if (!c && b != &tree->top) {
+		fah_strbuf_adds(&t->line, fah_strbuf_str(prefix));
+		fah_strbuf_adds(&t->line, t->g->last);
+		print_small(tree, t);
+	}
+	for (; c; c = after) {
 		size_t len = prefix->len;
 
 		after = next_listed(tree, c->next);

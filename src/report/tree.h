@@ -7,8 +7,9 @@
 
 struct fah_tree; /* opaque */
 
-/* Of all charged files; shares below floor are counted but not listed. With heap, which may be
- * NULL, functions that held at least 1 % of it have behind them how much. FAH_ERR_NOMEM. */
+/* Of all charged files; functions with less than floor are not listed, and counted only where their
+ * file has no other. With heap, which may be NULL, functions that held at least 1 % of it have
+ * behind them how much. FAH_ERR_NOMEM. */
 int fah_tree_new(const struct fah_profile *p, const struct fah_charges *charges,
 		 const struct fah_heap *heap, const struct fah_report_options *o, double floor,
 		 struct fah_tree **ret);

@@ -2,13 +2,16 @@
 
 import json
 import math
+import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from support.pythons import REPO
-from support.run import BINARY, profile, run
+from support.run import BINARY, copy_tool, profile, run
 
 # CPU by the thread's own clock, so that a busy machine changes nothing of it; how often it ran is in a file.
 WORK = """
@@ -219,7 +222,50 @@ def test_what_cannot_be_summarized(program, tmp_path):
         result = summarize(*args, cwd=tmp_path)
         assert result.status == 2 and result.out == "", result
         assert words in result.err and result.err.count("\n") == 1, result
+        # by its other name, which is the one that is told
+        result = run([str(BINARY), "stats"] + args, tmp_path)
+        assert result.status == 2 and result.err.startswith("fixingahole: stats: "), result
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["empty", "x.fah", "x.json"]
+
+
+def test_folders_that_cannot_be_read_are_named(program, system_python, tmp_path):
+    """Too deep, or with a path that is too long (root may read all else): the rest is summed up."""
+    (tmp_path / "it.py").write_text("sum(i * i for i in range(500000))\n")
+    profile(system_python, ["it.py"], tmp_path)
+    top = tmp_path / "performance"
+    deep = top / "deep"
+    for _ in range(34):
+        deep = deep / "d"
+    deep.mkdir(parents=True)
+    at = os.open(str(top), os.O_RDONLY)
+    for _ in range(18):
+        os.mkdir("n" * 250, dir_fd=at)
+        below = os.open("n" * 250, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
+    for name in ("summarize", "stats"):
+        result = run([str(BINARY), name, "performance"], tmp_path)
+        lines = result.err.splitlines()
+        assert result.status == 0 and "1 run" in result.out, result
+        assert len(lines) == 2 and all(line.startswith("fixingahole: %s: left out: " % name) for line in lines), result
+        assert any("too long" in line for line in lines) and any("32 folders deep" in line for line in lines), result
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="SKIP: only root can become nobody")
+def test_folders_of_others_are_named(program, system_python):
+    with tempfile.TemporaryDirectory() as name:
+        top = Path(name)
+        top.chmod(0o755)
+        (top / "it.py").write_text("sum(i * i for i in range(500000))\n")
+        profile(system_python, ["it.py"], top)
+        (top / "performance").chmod(0o777)
+        (top / "performance" / "closed").mkdir(mode=0o700)
+        binary = copy_tool(top / "tool")
+        become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        result = run(become + [str(binary), "stats", "performance"], top)
+    assert result.err == "fixingahole: stats: left out: performance/closed: Permission denied\n", result
+    assert result.status == 0 and "1 run" in result.out, result
 
 
 def test_repeat_takes_a_number(program, tmp_path):

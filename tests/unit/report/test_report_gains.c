@@ -186,6 +186,24 @@ static void no_core_in_lines(void **state)
 	fah_profile_free(p);
 }
 
+/* A head counts the functions that have rows, or those that one row stands for. */
+static void below_the_floor(void **state)
+{
+	struct fah_profile *p;
+	struct run r;
+
+	(void)state;
+	begin(&r);
+	spend(&r, 9000, FAH_IN_PYTHON, node_of(&r, ROOT "/pkg/a.py", "f", 2, 3));
+	spend(&r, 980, FAH_IN_PYTHON, node_of(&r, ROOT "/pkg/b.py", "g", 2, 3));
+	spend(&r, 4, FAH_IN_PYTHON, node_of(&r, ROOT "/pkg/a.py", "small", 20, 23));
+	spend(&r, 4, FAH_IN_PYTHON, node_of(&r, ROOT "/pkg/c.py", "one", 2, 3));
+	spend(&r, 4, FAH_IN_PYTHON, node_of(&r, ROOT "/pkg/c.py", "two", 12, 13));
+	p = finish(&r, 10000, 10000);
+	check(p, "below-the-floor", fah_report_summary);
+	fah_profile_free(p);
+}
+
 /* All time in code that is not the project's: it says so and shows that. */
 static void outside(void **state)
 {
@@ -277,6 +295,7 @@ int main(void)
 		cmocka_unit_test(spread),
 		cmocka_unit_test(no_core),
 		cmocka_unit_test(no_core_in_lines),
+		cmocka_unit_test(below_the_floor),
 		cmocka_unit_test(outside),
 		cmocka_unit_test(parts),
 		cmocka_unit_test(without_profiling),
