@@ -87,6 +87,8 @@ bool fah_symbol_range(const char *name, uint64_t *ret_start, uint64_t *ret_end);
 /* python.c: start recording; called once, with the GIL, when the interpreter is ready. */
 bool fah_python_present(void);
 void fah_python_watch(void);
+/* Where there is no Python that could be watched: tells of one that is too old. */
+void fah_python_refuse_old(void);
 void fah_python_unwatch(void); /* no audit event of interest comes any more */
 /* As before: events come again. From any thread, without the GIL, not in a handler. */
 void fah_python_watch_again(void);

@@ -60,8 +60,10 @@ __attribute__((constructor)) static void on_load(void)
 	fah_own_pid();
 	if (__register_atfork)
 		__register_atfork(NULL, NULL, on_fork_child, NULL);
-	if (!fah_python_present())
+	if (!fah_python_present()) {
+		fah_python_refuse_old();
 		return;
+	}
 	fah_heap_load();
 	fah_thread_setup();
 	fah_python_watch();

@@ -170,6 +170,30 @@ static void refuse(const char *reason)
 	atomic_store(&head->status, FAH_AGENT_REFUSED);
 }
 
+/* Whether the program is Python itself. Others that link it may never use it. */
+static bool is_python_program(void)
+{
+	char path[4096];
+	long n = FAH_SYS4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof(path) - 1);
+	const char *name;
+
+	if (n <= 0)
+		return false;
+	path[n] = 0;
+	name = strrchr(path, '/');
+	return name && !strncmp(name + 1, "python", 6);
+}
+
+/* Before 3.8 nothing tells when the interpreter is ready, and nothing of it is known. */
+void fah_python_refuse_old(void)
+{
+	if (!fah_global("Py_GetVersion") || !is_python_program())
+		return;
+	fah_agent.python_version = version_hex();
+	if (fah_segment_start() == 0)
+		refuse(FAH_PYTHONS " is needed");
+}
+
 /* Addresses that are free under RLIMIT_AS; UINT64_MAX: it is not set, or what is used not known. */
 static uint64_t free_addresses(void)
 {
@@ -202,7 +226,7 @@ static const char *prepare(void)
 		return "the interpreter does not export _PyRuntime";
 	if (fah_py_layout_init(layout, &fah_mem_self, fah_agent.python_version, fah_agent.runtime) <
 	    0)
-		return "this Python build is not known (CPython 3.8 to 3.15 with the GIL are)";
+		return "this Python build is not known (" FAH_PYTHONS " with the GIL are)";
 	layout->code_type = address("PyCode_Type");
 	layout->frame_type = address("PyFrame_Type");
 	layout->gen_type = address("PyGen_Type");

@@ -9,6 +9,7 @@
 #include "cli/graph_out.h"
 #include "cli/show_file.h"
 #include "core/err.h"
+#include "core/segment.h"
 #include "export/pstats.h"
 #include "report/exact_tree.h"
 
@@ -130,10 +131,16 @@ static void say_notes(const struct fah_profile *p)
 	size_t n;
 	const struct fah_process *processes = fah_profile_processes(p, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (*processes[i].reason)
-			fprintf(stderr, "fixingahole: process %u: %s\n", processes[i].pid,
-				processes[i].reason);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t v = processes[i].python_version;
+
+		if (!*processes[i].reason)
+			continue;
+		fprintf(stderr, "fixingahole: process %u", processes[i].pid);
+		if (v && processes[i].status == FAH_AGENT_REFUSED)
+			fprintf(stderr, ", Python %u.%u.%u", v >> 24, v >> 16 & 255, v >> 8 & 255);
+		fprintf(stderr, ": %s\n", processes[i].reason);
+	}
 }
 
 static int show_one(const struct fah_calls_output *o, const struct fah_profile *p, uint32_t process)
@@ -162,8 +169,9 @@ int fah_calls_show(const struct fah_calls_output *o, const struct fah_profile *p
 	fah_profile_processes(p, &n);
 	say_notes(p);
 	if (!fah_exact_has(p, FAH_EXACT_ALL))
-		return fah_fail("calls: no call of %s was told%s", o->script,
-				n ? "" : ": no Python of it could be watched");
+		return fah_fail(
+			"calls: no call of %s was told%s", o->script,
+			n ? "" : ": no Python of it could be watched (" FAH_PYTHONS " is needed)");
 	if (!o->per_process)
 		return show_one(o, p, FAH_EXACT_ALL);
 	for (uint32_t i = 0; i < n; i++) {

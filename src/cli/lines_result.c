@@ -9,6 +9,7 @@
 #include "cli/open.h"
 #include "cli/shown.h"
 #include "core/err.h"
+#include "core/segment.h"
 #include "export/lprof.h"
 #include "import/lprof.h"
 
@@ -97,29 +98,40 @@ int fah_lines_print(const struct fah_linehits *h, const char *command,
 	return err < 0 ? fah_fail_err(err, "%s", command) : 0;
 }
 
-/* Why one of its processes was not recorded; NULL: nobody says. */
-static const char *refusal(const struct fah_profile *p)
+/* Which of its processes says why it was not recorded; NULL: none. */
+static const struct fah_process *refusal(const struct fah_profile *p)
 {
 	size_t n;
 	const struct fah_process *all = fah_profile_processes(p, &n);
 
 	for (size_t i = 0; i < n; i++)
 		if (all[i].reason[0])
-			return all[i].reason;
+			return &all[i];
 	return NULL;
 }
 
-void fah_lines_say_none(const struct fah_linehits_state *state, const struct fah_profile *p,
-			bool asked)
+static void say_refused(const struct fah_process *process)
 {
-	const char *reason = refusal(p);
+	uint32_t v = process->python_version;
+	char python[32] = "";
+
+	if (v)
+		snprintf(python, sizeof(python), " by Python %u.%u.%u", v >> 24, v >> 16 & 255,
+			 v >> 8 & 255);
+	fah_fail("lines: no lines were told%s: %s", python, process->reason);
+}
+
+int fah_lines_say_none(const struct fah_linehits_state *state, const struct fah_profile *p,
+		       bool asked)
+{
+	const struct fah_process *refused = refusal(p);
 
 	if (state->why[0] && !state->told)
 		fah_fail("lines: no lines were told: %s", state->why);
-	else if (!state->told && reason)
-		fah_fail("lines: no lines were told: %s", reason);
+	else if (!state->told && refused)
+		say_refused(refused);
 	else if (!state->told)
-		fah_fail("lines: no Python program was recorded");
+		fah_fail("lines: no Python program was recorded: " FAH_PYTHONS " is needed");
 	else if (asked)
 		fah_fail("lines: no function of that name or place ran: -f takes names as they "
 			 "stand "
@@ -127,6 +139,7 @@ void fah_lines_say_none(const struct fah_linehits_state *state, const struct fah
 	else
 		fah_fail("lines: no function was chosen: mark some with @profile, or say which: "
 			 "fixingahole lines -f NAME ..., or --in FILE");
+	return FAH_STATUS_USAGE;
 }
 
 void fah_lines_say_result(const struct fah_linehits_state *state, const char *path, bool printed)

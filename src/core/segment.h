@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define FAH_PYTHONS "CPython 3.8 to 3.15"     /* what can be recorded */
 #define FAH_SEGMENT_MAGIC 0x31474553484146ull /* "FAHSEG1\0" */
 #define FAH_SEGMENT_VERSION 8
 #define FAH_SEGMENT_HEAD 45056u

@@ -136,7 +136,8 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 	else if (!n)
 		fah_strbuf_addf(&sb,
 				" No Python interpreter announced itself: the %s ended before "
-				"Python was ready, or it is not Python.",
+				"Python was ready, or it is not Python (" FAH_PYTHONS
+				" is needed).",
 				fah_profile_meta(p, "stopped_by") ? "recording" : "program");
 	say(t, &sb);
 	if (expected >= FEW_SAMPLES || !n)

@@ -211,17 +211,26 @@ def test_a_python_too_old_is_refused_and_runs(program, script, tmp_path):
     old = sorted(pyenv.glob("versions/3.7.*/bin/python3.7")) + sorted(Path("/usr/bin").glob("python3.7"))
     if not old:
         pytest.skip("SKIP: no CPython 3.7 here")
-    result = run([str(BINARY), "profile", "--python", str(old[0]), script], tmp_path)
-    assert result.status == 0 and result.stdout.startswith(b"it ran\n"), result
-    text = result.out + result.err
-    assert "3.7" in text or "no samples" in text.lower() or "3.8" in text, result
+    for words, status in (
+        (["profile", "--python", str(old[0]), script], 0),
+        (["record", "-o", "x.fah", "--", str(old[0]), script], 0),
+        (["calls", "--python", str(old[0]), script], 2),
+        (["lines", "--python", str(old[0]), "-f", "f", script], 2),
+    ):
+        result = run([str(BINARY)] + words, tmp_path)
+        assert result.status == status and result.stdout.startswith(b"it ran\n"), result
+        text = " ".join((result.out + result.err).split())
+        assert "Python 3.7." in text and "CPython 3.8 to 3.15 is needed" in text, result
 
 
 def test_a_program_that_is_not_python(program, script, tmp_path):
     """--python may be anything executable: it runs as it would, the report explains itself."""
     result = run([str(BINARY), "profile", "--python", "/bin/cat", script], tmp_path)
     assert result.status == 0 and result.stdout.startswith(b"print('it ran')\n"), result
-    assert len(result.out) > 30, "no report"
+    assert "CPython 3.8 to 3.15" in " ".join(result.out.split()), "no report"
+    for words in (["calls"], ["lines", "-f", "f"]):
+        result = run([str(BINARY)] + words + ["--python", "/bin/cat", script], tmp_path)
+        assert result.status == 2 and "CPython 3.8 to 3.15 is needed" in result.err, result
     quiet = run([str(BINARY), "profile", "-q", "--python", "/bin/cat", script], tmp_path)
     assert (quiet.stdout, quiet.stderr) == (b"print('it ran')\n", b"")
 
