@@ -53,6 +53,7 @@ const char *fah_status_words(uint32_t status)
 		[FAH_AGENT_REFUSED] = "not recorded",
 		[FAH_AGENT_ENDED] = "ended in an orderly way",
 		[FAH_AGENT_STOPPED] = "recorded in part",
+		[FAH_AGENT_WENT_ON] = "running when the recording ended",
 	};
 
 	return pick(words, COUNT(words), status);

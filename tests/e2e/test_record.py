@@ -94,7 +94,8 @@ def test_duration_ends_the_recording_not_the_program(program, python, tmp_path):
     assert "before" in it.names() and "after" not in it.names()
     assert len(it.samples) == it.agent_samples, "samples were lost at the end"
     assert "--duration" in result.err, result
-    assert "the program went on" in tool.inspect(tmp_path / "x.fah").out
+    said = tool.inspect(tmp_path / "x.fah").out
+    assert "the program went on" in said and "running when the recording ended" in said and "killed" not in said, said
 
 
 def test_kill_ends_the_program(program, some_python, tmp_path):
@@ -143,6 +144,8 @@ def test_interrupted_and_going_on(program, some_python, tmp_path):
     assert process.poll() is None, "the program is waited for"
     it = capture.read(tmp_path / "x.fah")
     assert it.complete and it.meta["stopped_by"] == "interrupt"
+    said = tool.inspect(tmp_path / "x.fah").out
+    assert "an interrupt" in said and "running when the recording ended" in said and "killed" not in said, said
     os.killpg(process.pid, signal.SIGINT)
     assert process.stdout.readline() == b"not yet\n"
     assert process.wait(30) == -signal.SIGINT
