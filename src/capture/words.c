@@ -118,3 +118,8 @@ const char *fah_stopped_words(const char *stopped_by)
 		return "--duration";
 	return !strcmp(stopped_by, "interrupt") ? "an interrupt" : "something unknown";
 }
+
+const char *fah_stopped_then(const char *kill)
+{
+	return kill ? "was ended then, by --kill" : "went on";
+}

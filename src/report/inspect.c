@@ -102,8 +102,9 @@ static void say_end(struct fah_strbuf *out, const struct fah_profile *p)
 		fah_strbuf_addf(out, "not recorded; the last record is %s after the start\n",
 				fah_num_seconds(t->wall_s).s);
 	else if (stopped_by)
-		fah_strbuf_addf(out, "by %s, after %s; the program went on\n",
-				fah_stopped_words(stopped_by), fah_num_seconds(t->wall_s).s);
+		fah_strbuf_addf(out, "by %s, after %s; the program %s\n",
+				fah_stopped_words(stopped_by), fah_num_seconds(t->wall_s).s,
+				fah_stopped_then(fah_profile_meta(p, "kill")));
 	else if (WIFSIGNALED(t->wait_status))
 		fah_strbuf_addf(out, "by signal %d (%s), after %s\n", WTERMSIG(t->wait_status),
 				strsignal(WTERMSIG(t->wait_status)), fah_num_seconds(t->wall_s).s);

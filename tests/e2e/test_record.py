@@ -101,7 +101,15 @@ def test_duration_ends_the_recording_not_the_program(program, python, tmp_path):
 def test_kill_ends_the_program(program, some_python, tmp_path):
     result = record(some_python, [spin(tmp_path), "100"], tmp_path, ["-d", "0.5", "--kill", "-q"])
     assert (result.status, result.err) == (143, ""), result
-    assert capture.read(only(tmp_path, "spin-*.fah")).complete
+    path = only(tmp_path, "spin-*.fah")
+    assert capture.read(path).complete
+    assert "by --kill" in tool.inspect(path).out and "went on" not in tool.inspect(path).out
+    result = record(some_python, [spin(tmp_path), "100"], tmp_path, ["-d", "0.5", "--kill", "-o", "x.fah"])
+    said = " ".join(result.err.split())
+    assert "ended by --duration; the program was ended then, by --kill." in said, result
+    # what ends by itself was not killed
+    result = record(some_python, ["-c", ""], tmp_path, ["-d", "100", "--kill", "-o", "x.fah"])
+    assert result.status == 0 and "kill" not in result.err, result
 
 
 def test_kill_ends_a_program_that_does_not_want_to(program, system_python, tmp_path):
