@@ -262,8 +262,6 @@ static void say_missing(struct fah_strbuf *out, const struct fah_profile *p,
 
 	fah_strbuf_adds(out, "Missing");
 	nothing = out->len;
-	if (!state->good_bytes && !state->lost_bytes)
-		fah_strbuf_adds(out, "\n  everything: the file is empty");
 	if (!t->complete)
 		fah_strbuf_adds(out, "\n  the end of the run: the profiler was stopped before it, "
 				     "or the file is cut");
