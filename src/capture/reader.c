@@ -32,7 +32,8 @@ static uint32_t get_u32(const uint8_t *p)
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* A cut head is fine as far as it goes; without a byte of it nothing says that this is a capture. */
+/* A cut head is fine as far as it goes; without a byte of it nothing says that this is a capture.
+ */
 static int read_head(struct fah_reader *r)
 {
 	size_t magic = sizeof(FAH_CAPTURE_MAGIC) - 1;

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import tempfile
@@ -265,6 +266,15 @@ def chains(text):
     """Of folded stacks: what ends in each function, as tuples of names."""
     lines = [line.rsplit(" ", 1)[0] for line in text.splitlines()]
     return {tuple(frame.split(" (")[0] for frame in line.split(";")) for line in lines}
+
+
+def test_what_to_type_next_can_be_typed(program, system_python, tmp_path):
+    """A path with letters that a shell takes for its own is quoted."""
+    for name in ("x y.fah", "it's $1.fah", "plain.fah"):
+        result = record(system_python, [spin(tmp_path), "0.3"], tmp_path, ["-o", name])
+        (words,) = [line[len("Next: ") :] for line in result.err.splitlines() if line.startswith("Next: ")]
+        assert shlex.split(words) == ["fixingahole", "flame", name], result
+        assert "Capture: %s\n" % name in result.err, result
 
 
 def test_an_export_is_the_result(program, python, tmp_path):

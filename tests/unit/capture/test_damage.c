@@ -234,10 +234,9 @@ static void not_captures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cut_at_every_byte),
-		cmocka_unit_test(an_empty_file_is_none), cmocka_unit_test(every_bit_flipped),
-		cmocka_unit_test(later_versions),    cmocka_unit_test(lying_payloads),
-		cmocka_unit_test(not_captures),
+		cmocka_unit_test(cut_at_every_byte), cmocka_unit_test(an_empty_file_is_none),
+		cmocka_unit_test(every_bit_flipped), cmocka_unit_test(later_versions),
+		cmocka_unit_test(lying_payloads),    cmocka_unit_test(not_captures),
 	};
 
 	return cmocka_run_group_tests(tests, load_golden, free_golden);
