@@ -32,12 +32,13 @@ static uint32_t get_u32(const uint8_t *p)
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* A cut head is fine as far as it goes. */
+/* A cut head is fine as far as it goes; without a byte of it nothing says that this is a capture.
+ */
 static int read_head(struct fah_reader *r)
 {
 	size_t magic = sizeof(FAH_CAPTURE_MAGIC) - 1;
 
-	if (memcmp(r->data, FAH_CAPTURE_MAGIC, r->len < magic ? r->len : magic) != 0)
+	if (!r->len || memcmp(r->data, FAH_CAPTURE_MAGIC, r->len < magic ? r->len : magic) != 0)
 		return FAH_ERR_FORMAT;
 	if (r->len < FAH_CAPTURE_HEAD)
 		return 0;

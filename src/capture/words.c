@@ -53,6 +53,7 @@ const char *fah_status_words(uint32_t status)
 		[FAH_AGENT_REFUSED] = "not recorded",
 		[FAH_AGENT_ENDED] = "ended in an orderly way",
 		[FAH_AGENT_STOPPED] = "recorded in part",
+		[FAH_AGENT_WENT_ON] = "running when the recording ended",
 	};
 
 	return pick(words, COUNT(words), status);
@@ -116,4 +117,9 @@ const char *fah_stopped_words(const char *stopped_by)
 	if (!strcmp(stopped_by, "duration"))
 		return "--duration";
 	return !strcmp(stopped_by, "interrupt") ? "an interrupt" : "something unknown";
+}
+
+const char *fah_stopped_then(const char *kill)
+{
+	return kill ? "was ended then, by --kill" : "went on";
 }

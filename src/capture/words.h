@@ -23,5 +23,7 @@ const char *fah_wait_words(uint32_t reason);
 const char *fah_native_stop_words(uint32_t stop);
 /* Of META `stopped_by`, which is a word already: "--duration". */
 const char *fah_stopped_words(const char *stopped_by);
+/* Of META `kill` (NULL: absent), what the program did when the recording had ended: "went on". */
+const char *fah_stopped_then(const char *kill);
 
 #endif

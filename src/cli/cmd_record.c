@@ -202,6 +202,7 @@ static int run(const struct job *job, struct fah_progress *progress, struct fah_
 		"cwd", cwd,
 		"root", cwd,
 		"script", script,
+		"kill", job->kill ? "asked" : NULL,
 		NULL,
 	};
 	/* clang-format on */

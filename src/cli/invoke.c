@@ -60,6 +60,21 @@ int fah_invoke_find(const char *typed, char *buf, size_t cap)
 	return FAH_STATUS_NOT_STARTED;
 }
 
+void fah_invoke_quote(struct fah_strbuf *sb, const char *word)
+{
+	bool plain = word[0] && !word[strcspn(word, " \t\n'\"\\$&|;<>()*?`#~")];
+
+	if (plain) {
+		fah_strbuf_adds(sb, word);
+		return;
+	}
+	fah_strbuf_addc(sb, '\'');
+	for (const char *s = word; *s; s++)
+		/* no backslash: where texts are made safe for a terminal, it is doubled */
+		fah_strbuf_adds(sb, *s == '\'' ? "'\"'\"'" : (char[]){*s, 0});
+	fah_strbuf_addc(sb, '\'');
+}
+
 char *fah_invoke_words(const struct fah_command *cmd, int argc, char **argv)
 {
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
@@ -69,17 +84,8 @@ char *fah_invoke_words(const struct fah_command *cmd, int argc, char **argv)
 			strcmp(program_invocation_short_name, "fixit") ? "fixingahole" : "fixit",
 			cmd->name);
 	for (int i = 0; i < argc; i++) {
-		bool plain = argv[i][0] && !argv[i][strcspn(argv[i], " \t\n'\"\\$&|;<>()*?`#~")];
-
 		fah_strbuf_addc(&sb, ' ');
-		if (plain) {
-			fah_strbuf_adds(&sb, argv[i]);
-			continue;
-		}
-		fah_strbuf_addc(&sb, '\'');
-		for (const char *s = argv[i]; *s; s++)
-			fah_strbuf_adds(&sb, *s == '\'' ? "'\\''" : (char[]){*s, 0});
-		fah_strbuf_addc(&sb, '\'');
+		fah_invoke_quote(&sb, argv[i]);
 	}
 	return fah_strbuf_take(&sb);
 }

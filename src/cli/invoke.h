@@ -5,6 +5,7 @@
 #ifndef FAH_CLI_INVOKE_H
 #define FAH_CLI_INVOKE_H
 
+#include "base/strbuf.h"
 #include "cli/cli.h"
 
 #include <stdbool.h>
@@ -17,6 +18,8 @@ bool fah_invoke_on_path(const char *name, char *buf, size_t cap);
  * not. */
 int fah_invoke_find(const char *typed, char *buf, size_t cap);
 
+/* A word as it would be typed: with quotes where a shell needs them. */
+void fah_invoke_quote(struct fah_strbuf *sb, const char *word);
 /* "fixingahole NAME ..." (or fixit), with quotes where a shell needs them; the caller frees it.
  * NULL: no memory. */
 char *fah_invoke_words(const struct fah_command *cmd, int argc, char **argv);

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/strbuf.h"
-#include "cli/cli.h"
+#include "cli/invoke.h"
 #include "cli/open.h"
 #include "cli/shown.h"
 #include "core/err.h"
@@ -145,8 +145,12 @@ int fah_lines_say_none(const struct fah_linehits_state *state, const struct fah_
 void fah_lines_say_result(const struct fah_linehits_state *state, const char *path, bool printed)
 {
 	_cleanup_(fah_strbuf_release) struct fah_strbuf name = FAH_STRBUF_INIT;
+	_cleanup_(fah_strbuf_release) struct fah_strbuf quoted = FAH_STRBUF_INIT;
+	_cleanup_(fah_strbuf_release) struct fah_strbuf typed = FAH_STRBUF_INIT;
 
 	fah_strbuf_add_printable(&name, path, strlen(path));
+	fah_invoke_quote(&quoted, path);
+	fah_strbuf_add_printable(&typed, fah_strbuf_str(&quoted), quoted.len);
 	if (state->lost_functions + state->lost_frames + state->lost_lines)
 		fprintf(stderr,
 			"There was no room for all: %s functions, %s calls and %s lines are "
@@ -158,5 +162,5 @@ void fah_lines_say_result(const struct fah_linehits_state *state, const char *pa
 	fprintf(stderr, "Wrote profile results to %s\n", fah_strbuf_str(&name));
 	if (!printed)
 		fprintf(stderr, "Inspect results with:\nfixingahole annotate %s\n",
-			fah_strbuf_str(&name));
+			fah_strbuf_str(&typed));
 }

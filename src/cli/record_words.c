@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "base/strbuf.h"
 #include "base/term.h"
-#include "cli/cli.h"
+#include "cli/invoke.h"
 #include "report/closing.h"
 #include "report/loops.h"
 
@@ -82,10 +82,13 @@ static void say_path(FILE *out, const char *head, const char *path, const char *
 
 void fah_record_say_capture(FILE *out, const char *path)
 {
+	_cleanup_(fah_strbuf_release) struct fah_strbuf typed = FAH_STRBUF_INIT;
+
 	say_path(out, "Capture: ", path, "");
+	fah_invoke_quote(&typed, path);
 	say_path(out,
 		 fah_command_find("flame") ? "Next: fixingahole flame " : "Next: fixingahole tree ",
-		 path, "");
+		 fah_strbuf_str(&typed), "");
 }
 
 void fah_record_say_export(FILE *out, const char *path, const struct fah_export *format)

@@ -316,12 +316,23 @@ static void sample_in_order(struct fah_drain *d, struct fah_collected *p)
 	}
 }
 
+/* Who is alive when the recording ends was not killed. */
+static uint32_t status_of(const struct fah_drain *d, struct fah_collected *p)
+{
+	uint32_t status = atomic_load(&fah_segment_map_head(&p->segments[0])->status);
+
+	return status == FAH_AGENT_RUNNING && fah_collected_outer_pid(p) &&
+			       !fah_collected_is_dead(d->processes, p)
+		       ? FAH_AGENT_WENT_ON
+		       : status;
+}
+
 static void end_process(struct fah_drain *d, struct fah_collected *p)
 {
 	const struct fah_segment_head *head = fah_segment_map_head(&p->segments[0]);
 	struct fah_process_end end = {
 		.process = p->id,
-		.status = atomic_load(&head->status),
+		.status = status_of(d, p),
 		.time_ns = head->end_mono_ns ? fah_drain_since(d, head->end_mono_ns) : 0,
 		.user_ns = head->user_ns,
 		.system_ns = head->system_ns,

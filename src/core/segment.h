@@ -66,6 +66,7 @@ enum fah_agent_status {
 	FAH_AGENT_REFUSED = 2, /* reason[] says why; nothing is recorded */
 	FAH_AGENT_ENDED = 3,   /* the process ended in an orderly way */
 	FAH_AGENT_STOPPED = 4, /* recorded up to a point; reason[] says why not further */
+	FAH_AGENT_WENT_ON = 5, /* captures only: it was RUNNING when the recording ended */
 };
 
 enum fah_clock {

@@ -136,8 +136,8 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 	else if (!n)
 		fah_strbuf_addf(&sb,
 				" No Python interpreter announced itself: the %s ended before "
-				"Python was ready, or it is none that can be profiled (" FAH_PYTHONS
-				" can).",
+				"Python was ready, or it is not Python (" FAH_PYTHONS
+				" is needed).",
 				fah_profile_meta(p, "stopped_by") ? "recording" : "program");
 	say(t, &sb);
 	if (expected >= FEW_SAMPLES || !n)
@@ -396,8 +396,9 @@ void fah_closing_end(struct fah_text *t, const struct fah_profile *p)
 	int status = totals->wait_status;
 
 	if (totals->complete && stopped_by) {
-		fah_strbuf_addf(&sb, "The recording was ended by %s; the program went on.",
-				fah_stopped_words(stopped_by));
+		fah_strbuf_addf(&sb, "The recording was ended by %s; the program %s.",
+				fah_stopped_words(stopped_by),
+				fah_stopped_then(fah_profile_meta(p, "kill")));
 		say(t, &sb);
 	} else if (totals->complete && WIFSIGNALED(status)) {
 		fah_strbuf_addf(&sb, "The program was killed by signal %d%s.", WTERMSIG(status),

@@ -102,8 +102,9 @@ static void say_end(struct fah_strbuf *out, const struct fah_profile *p)
 		fah_strbuf_addf(out, "not recorded; the last record is %s after the start\n",
 				fah_num_seconds(t->wall_s).s);
 	else if (stopped_by)
-		fah_strbuf_addf(out, "by %s, after %s; the program went on\n",
-				fah_stopped_words(stopped_by), fah_num_seconds(t->wall_s).s);
+		fah_strbuf_addf(out, "by %s, after %s; the program %s\n",
+				fah_stopped_words(stopped_by), fah_num_seconds(t->wall_s).s,
+				fah_stopped_then(fah_profile_meta(p, "kill")));
 	else if (WIFSIGNALED(t->wait_status))
 		fah_strbuf_addf(out, "by signal %d (%s), after %s\n", WTERMSIG(t->wait_status),
 				strsignal(WTERMSIG(t->wait_status)), fah_num_seconds(t->wall_s).s);
@@ -264,8 +265,6 @@ static void say_missing(struct fah_strbuf *out, const struct fah_profile *p,
 
 	fah_strbuf_adds(out, "Missing");
 	nothing = out->len;
-	if (!state->good_bytes && !state->lost_bytes)
-		fah_strbuf_adds(out, "\n  everything: the file is empty");
 	if (!t->complete)
 		fah_strbuf_adds(out, "\n  the end of the run: the profiler was stopped before it, "
 				     "or the file is cut");

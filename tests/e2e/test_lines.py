@@ -141,6 +141,12 @@ def test_view(program, local_python, tmp_path):
     assert "Called" not in result.out
 
 
+def test_what_to_type_next_can_be_typed(program, local_python, tmp_path):
+    code = "def g():\n  return 1\ng()"
+    result = lines(local_python, tmp_path, "-f", "g", "-o", "my lines.lprof", "-c", code)
+    assert result.err.splitlines()[-1] == "fixingahole annotate 'my lines.lprof'", result
+
+
 def test_nothing(program, local_python, tmp_path):
     (tmp_path / "plain.py").write_text("print(1)\n")
     result = lines(local_python, tmp_path, "-l", "plain.py")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import tempfile
@@ -94,13 +95,22 @@ def test_duration_ends_the_recording_not_the_program(program, python, tmp_path):
     assert "before" in it.names() and "after" not in it.names()
     assert len(it.samples) == it.agent_samples, "samples were lost at the end"
     assert "--duration" in result.err, result
-    assert "the program went on" in tool.inspect(tmp_path / "x.fah").out
+    said = tool.inspect(tmp_path / "x.fah").out
+    assert "the program went on" in said and "running when the recording ended" in said and "killed" not in said, said
 
 
 def test_kill_ends_the_program(program, some_python, tmp_path):
     result = record(some_python, [spin(tmp_path), "100"], tmp_path, ["-d", "0.5", "--kill", "-q"])
     assert (result.status, result.err) == (143, ""), result
-    assert capture.read(only(tmp_path, "spin-*.fah")).complete
+    path = only(tmp_path, "spin-*.fah")
+    assert capture.read(path).complete
+    assert "by --kill" in tool.inspect(path).out and "went on" not in tool.inspect(path).out
+    result = record(some_python, [spin(tmp_path), "100"], tmp_path, ["-d", "0.5", "--kill", "-o", "x.fah"])
+    said = " ".join(result.err.split())
+    assert "ended by --duration; the program was ended then, by --kill." in said, result
+    # what ends by itself was not killed
+    result = record(some_python, ["-c", ""], tmp_path, ["-d", "100", "--kill", "-o", "x.fah"])
+    assert result.status == 0 and "kill" not in result.err, result
 
 
 def test_kill_ends_a_program_that_does_not_want_to(program, system_python, tmp_path):
@@ -143,6 +153,8 @@ def test_interrupted_and_going_on(program, some_python, tmp_path):
     assert process.poll() is None, "the program is waited for"
     it = capture.read(tmp_path / "x.fah")
     assert it.complete and it.meta["stopped_by"] == "interrupt"
+    said = tool.inspect(tmp_path / "x.fah").out
+    assert "an interrupt" in said and "running when the recording ended" in said and "killed" not in said, said
     os.killpg(process.pid, signal.SIGINT)
     assert process.stdout.readline() == b"not yet\n"
     assert process.wait(30) == -signal.SIGINT
@@ -254,6 +266,15 @@ def chains(text):
     """Of folded stacks: what ends in each function, as tuples of names."""
     lines = [line.rsplit(" ", 1)[0] for line in text.splitlines()]
     return {tuple(frame.split(" (")[0] for frame in line.split(";")) for line in lines}
+
+
+def test_what_to_type_next_can_be_typed(program, system_python, tmp_path):
+    """A path with letters that a shell takes for its own is quoted."""
+    for name in ("x y.fah", "it's $1.fah", "plain.fah"):
+        result = record(system_python, [spin(tmp_path), "0.3"], tmp_path, ["-o", name])
+        (words,) = [line[len("Next: ") :] for line in result.err.splitlines() if line.startswith("Next: ")]
+        assert shlex.split(words) == ["fixingahole", "flame", name], result
+        assert "Capture: %s\n" % name in result.err, result
 
 
 def test_an_export_is_the_result(program, python, tmp_path):

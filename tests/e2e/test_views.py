@@ -104,6 +104,7 @@ def test_what_a_capture_may_be(captured, tmp_path):
         (("nothing.fah",), "No such file"),
         (("empty",), "there is no profile.fah in this folder"),
         (("text.fah",), "not a Fixing-A-Hole capture"),
+        (("zero.fah",), "not a Fixing-A-Hole capture"),
         (("a", "b"), "one capture at a time"),
         (("a", "--min", "many"), "a percentage is needed"),
         (("a", "--depth", "0"), "a number is needed"),
@@ -113,6 +114,7 @@ def test_what_a_capture_may_be(captured, tmp_path):
 def test_refusals(program, tmp_path, args, words):
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.fah").write_text("this is a text\n")
+    (tmp_path / "zero.fah").touch()
     commands = ["tree"] if any(arg.startswith("-") for arg in args) else ["tree", "flame", "inspect"]
     for command in commands:
         result = view(tmp_path, command, *args)

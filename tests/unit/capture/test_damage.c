@@ -91,7 +91,7 @@ static void cut_at_every_byte(void **state)
 {
 	size_t cut;
 
-	for (cut = 0; cut <= golden_len; cut++) {
+	for (cut = 1; cut <= golden_len; cut++) {
 		_cleanup_(fah_freep) uint8_t *bytes = copy_of(cut);
 		_cleanup_(fah_reader_freep) struct fah_reader *r = NULL;
 		struct fah_reader_state rs;
@@ -106,6 +106,15 @@ static void cut_at_every_byte(void **state)
 			assert_int_equal(rs.good_bytes, starts[whole]);
 		assert_int_equal(rs.cut, rs.lost_bytes != 0);
 	}
+}
+
+/* There is nothing to recover, and nothing that says what it was. */
+static void an_empty_file_is_none(void **state)
+{
+	struct fah_reader *r = NULL;
+
+	assert_int_equal(fah_reader_new_mem(NULL, 0, &r), FAH_ERR_FORMAT);
+	assert_null(r);
 }
 
 static void every_bit_flipped(void **state)
@@ -225,9 +234,9 @@ static void not_captures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cut_at_every_byte), cmocka_unit_test(every_bit_flipped),
-		cmocka_unit_test(later_versions),    cmocka_unit_test(lying_payloads),
-		cmocka_unit_test(not_captures),
+		cmocka_unit_test(cut_at_every_byte), cmocka_unit_test(an_empty_file_is_none),
+		cmocka_unit_test(every_bit_flipped), cmocka_unit_test(later_versions),
+		cmocka_unit_test(lying_payloads),    cmocka_unit_test(not_captures),
 	};
 
 	return cmocka_run_group_tests(tests, load_golden, free_golden);
