@@ -226,9 +226,9 @@ static char *scope_of(const struct job *job)
 	return text;
 }
 
-/* What the recording came to: the file, the words, and with -v the lines. 0, or an exit status
- * after printing why there is no result. */
-static int finish(const struct job *job, const struct fah_profile *p)
+/* What the recording came to: the file, the words, and with -v the lines; or why there is none. The
+ * exit status is the program's all the same. */
+static void finish(const struct job *job, const struct fah_profile *p)
 {
 	_cleanup_(fah_linehits_done) struct fah_linehits h = {0};
 	struct fah_linehits_state state;
@@ -239,30 +239,28 @@ static int finish(const struct job *job, const struct fah_profile *p)
 		.code = job->run.code,
 	};
 
-	int status = fah_lines_of(&h, "lines", p, &state);
-
-	if (status)
-		return status;
+	if (fah_lines_of(&h, "lines", p, &state))
+		return;
 	h.has_called = !job->no_called;
 	fah_linehits_only(&h, job->functions, job->n_functions);
 	fah_linehits_sort(&h);
-	if (!h.n_functions)
-		return fah_lines_say_none(&state, p, job->n_functions || job->n_places);
-	status = job->run.capture ? 0 : fah_lines_save(&h, job->result);
-	if (status)
-		return status;
+	if (!h.n_functions) {
+		fah_lines_say_none(&state, p, job->n_functions || job->n_places);
+		return;
+	}
+	if (!job->run.capture && fah_lines_save(&h, job->result))
+		return;
 	if (!job->quiet)
 		fah_lines_say_result(&state, job->result, job->view);
-	return job->view ? fah_lines_print(&h, "lines", &how) : 0;
+	if (job->view)
+		fah_lines_print(&h, "lines", &how);
 }
 
 static int run(const struct fah_command *cmd, struct job *job, int argc, char **argv)
 {
 	_cleanup_(fah_exact_run_release) struct fah_exact_run done = {0};
 	_cleanup_(fah_freep) char *words = NULL, *scope = NULL;
-	int shown = FAH_STATUS_USAGE, status;
-
-	status = fah_exact_parse(&job->run, cmd, argc, argv, take_option, job);
+	int status = fah_exact_parse(&job->run, cmd, argc, argv, take_option, job);
 
 	if (status)
 		return status < 0 ? FAH_STATUS_OK : status;
@@ -278,9 +276,8 @@ static int run(const struct fah_command *cmd, struct job *job, int argc, char **
 	if (status)
 		return status;
 	if (done.profile)
-		shown = finish(job, done.profile);
-	status = fah_invoke_status(done.result.wait_status);
-	return status ? status : shown;
+		finish(job, done.profile);
+	return fah_invoke_status(done.result.wait_status);
 }
 
 static int cmd_lines(const struct fah_command *cmd, int argc, char **argv)

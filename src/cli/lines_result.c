@@ -121,8 +121,8 @@ static void say_refused(const struct fah_process *process)
 	fah_fail("lines: no lines were told%s: %s", python, process->reason);
 }
 
-int fah_lines_say_none(const struct fah_linehits_state *state, const struct fah_profile *p,
-		       bool asked)
+void fah_lines_say_none(const struct fah_linehits_state *state, const struct fah_profile *p,
+			bool asked)
 {
 	const struct fah_process *refused = refusal(p);
 
@@ -139,7 +139,6 @@ int fah_lines_say_none(const struct fah_linehits_state *state, const struct fah_
 	else
 		fah_fail("lines: no function was chosen: mark some with @profile, or say which: "
 			 "fixingahole lines -f NAME ..., or --in FILE");
-	return FAH_STATUS_USAGE;
 }
 
 void fah_lines_say_result(const struct fah_linehits_state *state, const char *path, bool printed)

@@ -20,9 +20,9 @@ int fah_lines_save(const struct fah_linehits *h, const char *path);
 int fah_lines_print(const struct fah_linehits *h, const char *command,
 		    const struct fah_linehits_options *how);
 
-/* To stderr; asked: functions were to be chosen by name or place. An exit status. */
-int fah_lines_say_none(const struct fah_linehits_state *state, const struct fah_profile *p,
-		       bool asked);
+/* To stderr; asked: functions were to be chosen by name or place. */
+void fah_lines_say_none(const struct fah_linehits_state *state, const struct fah_profile *p,
+			bool asked);
 void fah_lines_say_result(const struct fah_linehits_state *state, const char *path, bool printed);
 
 #endif

@@ -211,14 +211,14 @@ def test_a_python_too_old_is_refused_and_runs(program, script, tmp_path):
     old = sorted(pyenv.glob("versions/3.7.*/bin/python3.7")) + sorted(Path("/usr/bin").glob("python3.7"))
     if not old:
         pytest.skip("SKIP: no CPython 3.7 here")
-    for words, status in (
-        (["profile", "--python", str(old[0]), script], 0),
-        (["record", "-o", "x.fah", "--", str(old[0]), script], 0),
-        (["calls", "--python", str(old[0]), script], 2),
-        (["lines", "--python", str(old[0]), "-f", "f", script], 2),
+    for words in (
+        ["profile", "--python", str(old[0]), script],
+        ["record", "-o", "x.fah", "--", str(old[0]), script],
+        ["calls", "--python", str(old[0]), script],
+        ["lines", "--python", str(old[0]), "-f", "f", script],
     ):
         result = run([str(BINARY)] + words, tmp_path)
-        assert result.status == status and result.stdout.startswith(b"it ran\n"), result
+        assert result.status == 0 and result.stdout.startswith(b"it ran\n"), result
         text = " ".join((result.out + result.err).split())
         assert "Python 3.7." in text and "CPython 3.8 to 3.15 is needed" in text, result
 
@@ -230,7 +230,7 @@ def test_a_program_that_is_not_python(program, script, tmp_path):
     assert "CPython 3.8 to 3.15" in " ".join(result.out.split()), "no report"
     for words in (["calls"], ["lines", "-f", "f"]):
         result = run([str(BINARY)] + words + ["--python", "/bin/cat", script], tmp_path)
-        assert result.status == 2 and "CPython 3.8 to 3.15 is needed" in result.err, result
+        assert result.status == 0 and "CPython 3.8 to 3.15 is needed" in result.err, result
     quiet = run([str(BINARY), "profile", "-q", "--python", "/bin/cat", script], tmp_path)
     assert (quiet.stdout, quiet.stderr) == (b"print('it ran')\n", b"")
 
