@@ -1,10 +1,12 @@
 /* cmd_flame.c - the flame graph of a capture, in the terminal or as a picture. */
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "cli/calls.h"
 #include "cli/export.h"
 #include "report/flame.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define ROWS_DEFAULT 60
 
@@ -62,6 +64,11 @@ static int cmd_flame(const struct fah_command *cmd, int argc, char **argv)
 		return status;
 	if (!w.out)
 		return draw(&w, path);
+	if (strcmp(w.out, "-") != 0 && !fah_path_ends(w.out, ".svg"))
+		return fah_fail("flame: -o %s: a flame graph is a picture in SVG, so a name that "
+				"ends in .svg is needed; for other formats: fixingahole export %s "
+				"-o FILE",
+				w.out, path);
 	status = fah_open_view(&opened, "flame", path, &w.view);
 	if (status != FAH_STATUS_OK)
 		return status;
@@ -84,7 +91,7 @@ const struct fah_command fah_cmd_flame = {
 		"Draws the call tree of a capture as rows of boxes: each as wide as its share of "
 		"the run, callers above what they call, the dearest first. Python, native, system "
 		"and waiting have each a colour and a filling of their own.\n\n"
-		"With -o it is a picture (SVG) that needs nothing but a browser: click a box to "
+		"With -o FILE.svg it is a picture that needs nothing but a browser: click a box to "
 		"zoom, press / to search by a regular expression, arrow keys to move, Escape for "
 		"all. CAPTURE is a .fah file, a .partial file that a killed run left, or a run "
 		"folder of fixingahole profile.",

@@ -275,6 +275,7 @@ static void choose_name(struct job *job)
 /* The code as it was run, for the record; a failure here is no reason not to run. */
 static void keep_copy(const struct job *job, const struct fah_runfolder *folder)
 {
+	const char *file = job->module && job->script[0] ? job->script : job->file;
 	char path[FAH_RUN_PATH_MAX + 64];
 	_cleanup_(fah_freep) char *text = NULL;
 	size_t len;
@@ -282,9 +283,8 @@ static void keep_copy(const struct job *job, const struct fah_runfolder *folder)
 	if (job->code)
 		fah_file_replace(fah_runfolder_file(folder, "code.py", path), job->code,
 				 strlen(job->code));
-	else if (job->file && fah_file_read(job->file, MAX_COPY, &text, &len) == 0)
-		fah_file_replace(fah_runfolder_file(folder, fah_basename(job->file), path), text,
-				 len);
+	else if (file && fah_file_read(file, MAX_COPY, &text, &len) == 0)
+		fah_file_replace(fah_runfolder_file(folder, fah_basename(file), path), text, len);
 }
 
 /* The settings in force, and with them the script. 0 or a status after printing. */
@@ -306,12 +306,15 @@ static int settle(struct job *job)
 			return status;
 		job->file = job->script;
 	}
+	if (job->module && !fah_script_of_module(job->module, job->script, sizeof(job->script)))
+		job->script[0] = 0;
 	if (!job->output_file || !strcmp(job->output_file, "-"))
 		return 0;
 	err = fah_file_check_output(job->output_file);
 	if (err < 0)
 		return fah_fail_err(err, "--output-file %s", job->output_file);
-	return fah_output_apart("profile: --output-file", job->output_file, job->file);
+	return fah_output_apart("profile: --output-file", job->output_file,
+				job->script[0] ? job->script : NULL);
 }
 
 static char **program_argv(const struct job *job)

@@ -195,3 +195,53 @@ int fah_script_choose(const char *typed, const struct fah_settings *s, char *buf
 		return fah_fail("%s: too long a path", path);
 	return 0;
 }
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* In one folder: a package, else a file, else a folder without __init__.py. */
+static bool find_module(const char *folder, size_t len, const char *module, char *buf, size_t cap)
+{
+	static const char *const ends[][2] = {
+		{"/__init__.py", "/__main__.py"}, {".py", ".py"}, {"/__main__.py", "/__main__.py"}};
+	_cleanup_(fah_freep) char *base = NULL, *mark = NULL;
+
+	if (asprintf(&base, "%.*s%s%s", (int)len, folder, len ? "/" : "", module) < 0) {
+		base = NULL;
+		return false;
+	}
+	for (char *s = base + len; *s; s++)
+		if (*s == '.')
+			*s = '/';
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		free(mark);
+		if (asprintf(&mark, "%s%s", base, ends[i][0]) < 0) {
+			mark = NULL;
+			return false;
+		}
+		if (is_file(mark))
+			return snprintf(buf, cap, "%s%s", base, ends[i][1]) < (int)cap &&
+			       is_file(buf);
+	}
+	return false;
+}
+
+bool fah_script_of_module(const char *module, char *buf, size_t cap)
+{
+	const char *safe = getenv("PYTHONSAFEPATH"), *path = getenv("PYTHONPATH"), *end;
+
+	if (!*module || strchr(module, '/'))
+		return false;
+	if (!(safe && *safe) && find_module("", 0, module, buf, cap))
+		return true;
+	for (; path && *path; path = end + (*end == ':')) {
+		end = path + strcspn(path, ":");
+		if (find_module(path, (size_t)(end - path), module, buf, cap))
+			return true;
+	}
+	return false;
+}

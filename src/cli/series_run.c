@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t child, came;
+static volatile sig_atomic_t child, came, interrupted;
 
 /* What ends us is for the run: it ends its program, and the series with it. */
 static void hand_on(int sig)
@@ -34,16 +34,23 @@ static void hand_on(int sig)
 }
 
 /* Ctrl-C reaches the program and its collector from the terminal itself. */
+static void note(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
 static const struct {
 	int sig;
 	void (*by)(int);
-} signals[] = {{SIGINT, SIG_IGN}, {SIGQUIT, SIG_IGN}, {SIGTERM, hand_on}, {SIGHUP, hand_on}};
+} signals[] = {{SIGINT, note}, {SIGQUIT, SIG_IGN}, {SIGTERM, hand_on}, {SIGHUP, hand_on}};
 #define N_SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
 static void stay_out_of_the_way(struct sigaction *old)
 {
 	for (size_t i = 0; i < N_SIGNALS; i++)
-		sigaction(signals[i].sig, &(struct sigaction){.sa_handler = signals[i].by},
+		sigaction(signals[i].sig,
+			  &(struct sigaction){.sa_handler = signals[i].by, .sa_flags = SA_RESTART},
 			  &old[i]);
 }
 
@@ -53,22 +60,41 @@ static void as_before(const struct sigaction *old)
 		sigaction(signals[i].sig, &old[i], NULL);
 }
 
-static int run_apart(int (*once)(void *ctx, struct fah_runfolder *folder), void *ctx,
-		     struct fah_runfolder *folder)
+/*
+ * In a process of its own. While the program runs, an interrupt is the program's; one that comes
+ * when that has ended waits until its reports are written, and then ends this process: no exit of
+ * a program's looks like that.
+ */
+static void run_here(int (*once)(void *ctx, struct fah_runfolder *folder), void *ctx,
+		     struct fah_runfolder *folder, const struct sigaction *old)
 {
-	struct sigaction old[N_SIGNALS];
+	int status;
+
+	as_before(old);
+	interrupted = 0;
+	if (old[0].sa_handler != SIG_IGN)
+		sigaction(SIGINT, &(struct sigaction){.sa_handler = note, .sa_flags = SA_RESTART},
+			  NULL);
+	status = once(ctx, folder);
+	fflush(NULL);
+	sigaction(SIGINT, &old[0], NULL);
+	if (interrupted && !status)
+		raise(SIGINT);
+	exit(status);
+}
+
+/* The status of the run, or 128 + n where signal n ended the series; *ret_whole: that is all that
+ * ended. */
+static int run_apart(int (*once)(void *ctx, struct fah_runfolder *folder), void *ctx,
+		     struct fah_runfolder *folder, const struct sigaction *old, bool *ret_whole)
+{
 	int status;
 	pid_t pid;
 
 	fflush(NULL);
-	/* set before the fork, so that no signal finds neither: the child gives them back */
-	child = came = 0;
-	stay_out_of_the_way(old);
 	pid = fork();
-	if (pid <= 0)
-		as_before(old);
 	if (pid == 0)
-		exit(once(ctx, folder));
+		run_here(once, ctx, folder, old);
 	if (pid < 0)
 		return fah_fail_err(FAH_ERR_SYS, "profile: cannot start a run");
 	child = pid;
@@ -77,8 +103,8 @@ static int run_apart(int (*once)(void *ctx, struct fah_runfolder *folder), void 
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return fah_fail_err(FAH_ERR_SYS, "profile: a run is lost");
-	child = 0;
-	as_before(old);
+	child = interrupted = 0;
+	*ret_whole = !status || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
 	return came && !status ? 128 + came : fah_invoke_status(status);
 }
 
@@ -103,20 +129,33 @@ int fah_series_run(uint32_t n, const struct fah_runfolder *folder, bool quiet,
 	struct fah_series_view view = {.report = quiet ? NULL : &o};
 	_cleanup_(fah_strbuf_release) struct fah_strbuf path = FAH_STRBUF_INIT;
 	struct fah_runfolder run;
+	struct sigaction old[N_SIGNALS];
 	uint32_t i, whole = 0;
+	bool is_whole = false;
 	int status = 0;
 
 	fah_outlive(SIGPIPE);
 	fah_shown_on_stdout(&o);
+	came = interrupted = 0;
+	stay_out_of_the_way(old);
 	for (i = 1; i <= n && !status; i++) {
-		status = make_folder(&run, folder, i, n);
+		/* since the last run: there was no program for it */
+		if (interrupted && old[0].sa_handler != SIG_IGN)
+			status = 128 + SIGINT;
+		if (status && !quiet)
+			fah_fail("interrupted after run %u of %u: the series ends here", i - 1, n);
+		if (!status)
+			status = make_folder(&run, folder, i, n);
 		if (status)
 			break;
 		if (!quiet && isatty(STDERR_FILENO))
 			fprintf(stderr, "fixingahole: run %u of %u\n", i, n);
-		status = run_apart(once, ctx, &run);
-		whole += !status;
-		if (status && !quiet)
+		is_whole = false;
+		status = run_apart(once, ctx, &run, old, &is_whole);
+		whole += is_whole;
+		if (status && !quiet && is_whole)
+			fah_fail("interrupted after run %u of %u: the series ends here", i, n);
+		else if (status && !quiet)
 			fah_fail("run %u of %u ended with status %d: the series ends here (%s)", i,
 				 n, status, run.path);
 	}
@@ -129,5 +168,6 @@ int fah_series_run(uint32_t n, const struct fah_runfolder *folder, bool quiet,
 		}
 		fflush(stdout);
 	}
+	as_before(old);
 	return status;
 }

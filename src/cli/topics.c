@@ -93,7 +93,9 @@ const struct fah_topic fah_topics[] = {
 	 "    profile_results.txt  lines of each file with 1 % of the run or more\n"
 	 "    profile.fah          the recording: see help captures\n"
 	 "    logs.log             warnings and log records, where there were any\n"
-	 "    <script>             a copy of the code that ran\n\n"
+	 "    <script>             a copy of the code that ran; of a module, its file\n"
+	 "                         or __main__.py where it is found from the current\n"
+	 "                         folder or PYTHONPATH, else there is none\n\n"
 	 "An output folder that is new or empty gets a .gitignore for all that is in it. --output-file FILE "
 	 "has summary and table together."},
 	{.name = "scope", .summary = "whose code is reported",

@@ -108,6 +108,13 @@ def test_the_picture_of_each_python(program, python, tmp_path):
     assert boxes[0][3] == 1200
 
 
+def test_only_svg_is_written(program, captured, tmp_path):
+    for name in ("x.png", "x", "x.svg.gz", "x.json"):
+        result = flame(tmp_path, captured, "-o", name)
+        assert result.status == 2 and result.err.count("\n") == 1 and ".svg" in result.err, result
+        assert "fixingahole export" in result.err and not (tmp_path / name).exists(), result
+
+
 def test_text(captured, tmp_path):
     text = flame(tmp_path, captured).out
     rows = text.split("\n\n")[1].splitlines()
@@ -123,11 +130,13 @@ def test_text(captured, tmp_path):
 
 
 def test_refusals(captured, tmp_path):
+    folder = tmp_path / "folder.svg"
+    folder.mkdir()
     for args, words in (
         ((), "which capture"),
         ((captured, "--depth", "x"), "a number is needed"),
         ((captured, "--only", "nobody"), "no function 'nobody'"),
-        ((captured, "-o", tmp_path), "in the way"),
+        ((captured, "-o", folder), "in the way"),
     ):
         result = flame(tmp_path, *args)
         assert result.status == 2 and result.stdout == b"" and words in result.err, result

@@ -133,3 +133,38 @@ def test_views_end_quietly_when_nobody_reads(program, system_python, tmp_path):
         assert into_closed_pipe(words + [capture], tmp_path) == (128 + 13, ""), words
         # where the signal is ignored the write fails: no word of that either
         assert into_closed_pipe(words + [capture], tmp_path, restore_signals=False) == (2, ""), words
+
+
+@pytest.mark.parametrize(
+    "module, place, path, kept",
+    [
+        ("pk", "pk/__main__.py", None, "__main__.py"),
+        ("pk", "pk.py", None, "pk.py"),
+        ("pk.sub.tool", "pk/sub/tool.py", None, "tool.py"),
+        ("pk", "lib/pk/__main__.py", "none:lib", "__main__.py"),
+        ("pk", "lib/pk.py", "none:lib", "pk.py"),
+        ("timeit", None, None, None),
+    ],
+)
+def test_a_copy_of_a_modules_code(program, some_python, tmp_path, module, place, path, kept):
+    """Of the user's own: as the interpreter finds it first. Else there is none."""
+    if place:
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        if "/" in place and not place.startswith("lib/pk.py"):
+            (tmp_path / place).with_name("__init__.py").write_text("")
+        (tmp_path / place).write_text("print('it ran', __file__)\n")
+    env = {"PYTHONPATH": path} if path else {}
+    result = tool.profile(some_python, ["--module", module, "-n", "1", "pass"], tmp_path, env=env)
+    assert result.status == 0, result
+    code = [found.name for found in result.folder.iterdir() if found.suffix == ".py"]
+    assert code == ([kept] if kept else []), code
+    if kept:
+        assert (tmp_path / place).name in result.out and "it ran" in (result.folder / kept).read_text()
+
+
+def test_a_modules_code_is_not_replaced(program, system_python, tmp_path):
+    (tmp_path / "pk.py").write_text("open('ran', 'w')\n")
+    words = ["profile", "--python", system_python.path, "--output-file", "pk.py", "--module", "pk"]
+    result = tool.run([str(BINARY)] + words, tmp_path)
+    assert result.status == 2 and "name another file" in result.err, result
+    assert not (tmp_path / "ran").exists()

@@ -3,7 +3,9 @@
 import json
 import math
 import os
+import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.pythons import REPO
-from support.run import BINARY, copy_tool, profile, run
+from support.run import BINARY, copy_tool, finish, profile, run, start, wait_until
 
 # CPU by the thread's own clock, so that a busy machine changes nothing of it; how often it ran is in a file.
 WORK = """
@@ -266,6 +268,26 @@ def test_folders_of_others_are_named(program, system_python):
         result = run(become + [str(binary), "stats", "performance"], top)
     assert result.err == "fixingahole: stats: left out: performance/closed: Permission denied\n", result
     assert result.status == 0 and "1 run" in result.out, result
+
+
+def test_an_interrupt_between_two_runs(program, system_python, tmp_path):
+    """When a program has ended, an interrupt is not the program's: that run is whole, and the series ends."""
+    (tmp_path / "it.py").write_text(
+        "import os\nsum(i * i for i in range(3000000))\nopen('pid', 'w').write(str(os.getpid()))\nos.rename('pid', 'ended')\n"
+    )
+    words = [str(BINARY), "profile", "--repeat", "50", "--python", system_python.path, "it.py"]
+    process = start(words, tmp_path)
+    pid = wait_until(lambda: (tmp_path / "ended").exists() and (tmp_path / "ended").read_text(), what="an end")
+    while os.path.exists("/proc/%s" % pid):
+        pass
+    os.killpg(process.pid, signal.SIGINT)
+    result = finish(process)
+    assert result.status == 130, result
+    said = re.fullmatch(r"fixingahole: interrupted after run (\d) of 50: the series ends here\n", result.err)
+    assert said and "%s run" % said[1] in result.out, result
+    (top,) = tmp_path.glob("performance/it/*")
+    assert (top / "function_stats.json").exists()
+    assert len(list(top.glob("run_*/profile_summary.txt"))) == int(said[1]), result
 
 
 def test_repeat_takes_a_number(program, tmp_path):
