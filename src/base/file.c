@@ -124,6 +124,16 @@ int fah_mkdir_p(const char *path, mode_t mode)
 	return make_dir(p, mode);
 }
 
+/* /dev/stdout is a link, to whatever that is: none of its kind is there to be removed. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	if (!strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6))
+		return true;
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 int fah_file_check_output(const char *path)
 {
 	struct stat st;
@@ -149,7 +159,9 @@ int fah_file_check_output(const char *path)
 		free(parent);
 		return *path ? err : FAH_ERR_SYS;
 	}
-	return S_ISREG(st.st_mode) ? 0 : FAH_ERR_EXISTS;
+	if (S_ISREG(st.st_mode))
+		return 0;
+	return !S_ISDIR(st.st_mode) && is_special(path) ? FAH_ERR_SPECIAL : FAH_ERR_EXISTS;
 }
 
 /* Opens a new hidden file beside path, with the umask's mode. */
