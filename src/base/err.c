@@ -10,7 +10,9 @@ struct words {
 	const char *text, *advice;
 };
 
-#define FIRST FAH_ERR_DOUBT /* the lowest number; the static_assert below holds it to the list */
+#define FIRST \
+	FAH_ERR_SPECIAL /* the lowest number; the static_assert below holds it to the list \
+			 */
 
 static const struct words table[] = {
 	[-FAH_ERR_NOMEM] = {"out of memory", ""},
@@ -27,10 +29,12 @@ static const struct words table[] = {
 				     "CPython 3.8 to 3.15 can be profiled"},
 	[-FAH_ERR_MISMATCH] = {"this Python's stacks are not as expected, so nothing was recorded",
 			       "please report it with the output of `python3 -VV`"},
-	[-FAH_ERR_EXISTS] = {"a folder, a symbolic link or a special file is in the way",
+	[-FAH_ERR_EXISTS] = {"a folder or a symbolic link is in the way",
 			     "remove it or name another output"},
 	[-FAH_ERR_USAGE] = {"wrong arguments", "see --help"},
 	[-FAH_ERR_DOUBT] = {"a stack that could not be proved", ""},
+	[-FAH_ERR_SPECIAL] = {"a device, a pipe or a socket cannot hold a result",
+			      "name a file; where the result is text, -o - is stdout"},
 };
 
 _Static_assert(sizeof(table) / sizeof(table[0]) == 1 - FIRST, "a failure without words");

@@ -132,6 +132,16 @@ bool fah_file_same(const char *a, const char *b)
 	       one.st_ino == other.st_ino;
 }
 
+/* /dev/stdout is a link, to whatever that is: none of its kind is there to be removed. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	if (!strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6))
+		return true;
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 int fah_file_check_output(const char *path)
 {
 	struct stat st;
@@ -157,7 +167,9 @@ int fah_file_check_output(const char *path)
 		free(parent);
 		return *path ? err : FAH_ERR_SYS;
 	}
-	return S_ISREG(st.st_mode) ? 0 : FAH_ERR_EXISTS;
+	if (S_ISREG(st.st_mode))
+		return 0;
+	return !S_ISDIR(st.st_mode) && is_special(path) ? FAH_ERR_SPECIAL : FAH_ERR_EXISTS;
 }
 
 /* Opens a new hidden file beside path, with the umask's mode. */

@@ -26,8 +26,9 @@ int fah_file_read_regular(const char *path, size_t max, char **ret, size_t *ret_
  * ENOTDIR. */
 int fah_mkdir_p(const char *path, mode_t mode);
 
-/* May an output take this name? 0: nothing or a regular file is there. FAH_ERR_EXISTS: a folder, a
- * symlink (even a dangling one) or a special file. FAH_ERR_SYS: the path leads nowhere. */
+/* May an output take this name? 0: nothing or a regular file is there. FAH_ERR_EXISTS: a folder or
+ * a symlink (even a dangling one). FAH_ERR_SPECIAL: a device, a pipe or a socket, also by a
+ * symlink. FAH_ERR_SYS: the path leads nowhere. */
 int fah_file_check_output(const char *path);
 
 /* Whether both are there and one file, by whatever names. */
@@ -39,7 +40,8 @@ struct fah_outfile {
 	char *path, *temp;
 };
 
-/* FAH_ERR_EXISTS as above, FAH_ERR_SYS, FAH_ERR_NOMEM. A file that is replaced keeps its mode. */
+/* FAH_ERR_EXISTS, FAH_ERR_SPECIAL as above, FAH_ERR_SYS, FAH_ERR_NOMEM. A file that is replaced
+ * keeps its mode. */
 int fah_outfile_open(struct fah_outfile *of, const char *path);
 /* Flush, check all writes, rename over path. On failure the temporary file is gone and path is as
  * it was. *of is released either way. */

@@ -22,7 +22,7 @@ struct fah_write_loss {
 };
 
 /*
- * FAH_ERR_EXISTS: path is a folder, a symlink or a special file. FAH_ERR_SYS: errno
+ * FAH_ERR_EXISTS: path is a folder or a symlink; FAH_ERR_SPECIAL: a device. FAH_ERR_SYS: errno
  * (EBUSY: another run is writing to the same path). A regular file at path is replaced, at
  * fah_writer_finish; one at path.partial, which an earlier run left, at once. The caller owns *ret
  * (fah_writer_free).

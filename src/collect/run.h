@@ -101,8 +101,8 @@ static inline double fah_run_hz(const struct fah_run_options *opt)
 }
 
 /*
- * 0: the program ran (or result->start_errno says why not). FAH_ERR_EXISTS or FAH_ERR_SYS before
- * anything was started: the capture or the session's folder cannot be made.
+ * 0: the program ran (or result->start_errno says why not). FAH_ERR_EXISTS, FAH_ERR_SPECIAL or
+ * FAH_ERR_SYS before anything was started: the capture or the session's folder cannot be made.
  */
 int fah_run(const struct fah_run_options *opt, struct fah_run_result *result);
 

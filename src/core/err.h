@@ -19,6 +19,7 @@ enum fah_err {
 	FAH_ERR_EXISTS = -10,	     /* something is in the way of an output */
 	FAH_ERR_USAGE = -11,	     /* the caller's arguments */
 	FAH_ERR_DOUBT = -12,	     /* a stack that could not be proved: drop the sample */
+	FAH_ERR_SPECIAL = -13,	     /* a device, pipe or socket where an output was to go */
 };
 
 #endif

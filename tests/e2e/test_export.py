@@ -128,7 +128,8 @@ def test_where_from_and_where_to(program, tmp_path):
     for bad, words in (
         (["-f", "folded", "-o", "link"], "in the way"),
         (["-f", "folded", "-o", "run"], "in the way"),
-        (["-f", "folded", "-o", "/dev/full"], "in the way"),
+        (["-f", "folded", "-o", "/dev/full"], "-o - is stdout"),
+        (["-f", "folded", "-o", "/dev/stdout"], "-o - is stdout"),
         (["-f", "svgz"], "there is no format 'svgz'"),
         ([], "which format?"),
         (["-f", "folded", "--only", "nowhere"], "no function 'nowhere'"),

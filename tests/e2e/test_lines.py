@@ -150,10 +150,10 @@ def test_what_to_type_next_can_be_typed(program, local_python, tmp_path):
 def test_nothing(program, local_python, tmp_path):
     (tmp_path / "plain.py").write_text("print(1)\n")
     result = lines(local_python, tmp_path, "-l", "plain.py")
-    assert (result.status, result.out) == (2, "1\n") and "@profile" in result.err, result
+    assert (result.status, result.out) == (0, "1\n") and "@profile" in result.err, result
     assert not (tmp_path / "plain.py.lprof").exists()
     result = lines(local_python, tmp_path, "-f", "nobody", "plain.py")
-    assert "of that name" in result.err and result.status == 2
+    assert "of that name" in result.err and result.status == 0
     (tmp_path / "plain.py").write_text("raise SystemExit(5)\n")
     assert lines(local_python, tmp_path, "-l", "plain.py").status == 5
     for args in ([], ["-u", "x", "plain.py"], ["--in", "none.py", "plain.py"], ["none.py"]):

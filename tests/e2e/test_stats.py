@@ -119,6 +119,14 @@ def test_shell_through_a_pipe(files, some_python):
             assert (got.status, got.out) == (want.status, want.out), got
 
 
+def test_help_of_commands_is_our_own(files, system_python):
+    """As doc/pstats.md says: the list of commands is pstats', what is said of each is not."""
+    want = plain(system_python, ["-m", "pstats", "new"], files, env=ENV, stdin=b"help stats\nhelp sort\n? stats\n")
+    got = run([BINARY, "stats", "-i", "new"], files, env=ENV, stdin=b"help stats\nhelp sort\n? stats\n")
+    assert got.status == 0 and got.out.count("regular expression") == 2 and got.out != want.out, got
+    assert "help COMMAND" in (REPO / "doc" / "pstats.md").read_text(encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
 def one(program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("one")

@@ -271,13 +271,13 @@ static void every_error_has_words(void **state)
 	_cleanup_(fah_strbuf_release) struct fah_strbuf sb = FAH_STRBUF_INIT;
 	int err;
 
-	for (err = FAH_ERR_NOMEM; err >= FAH_ERR_DOUBT; err--) {
+	for (err = FAH_ERR_NOMEM; err >= FAH_ERR_SPECIAL; err--) {
 		assert_non_null(fah_err_text(err));
 		assert_string_not_equal(fah_err_text(err), "");
 		assert_string_not_equal(fah_err_text(err), "unknown error");
 		assert_non_null(fah_err_advice(err));
 	}
-	assert_string_equal(fah_err_text(FAH_ERR_DOUBT - 1), "unknown error");
+	assert_string_equal(fah_err_text(FAH_ERR_SPECIAL - 1), "unknown error");
 	assert_string_equal(fah_err_text(0), "unknown error");
 	fah_err_describe(&sb, FAH_ERR_SYS, ENOSPC);
 	assert_non_null(strstr(sb.p, "No space left on device; free some space"));

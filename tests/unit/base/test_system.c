@@ -116,8 +116,8 @@ static void folders(void **state)
 
 static void outputs_in_the_way(void **state)
 {
-	static const char *const bad[] = {"folder", "link", "dangling",
-					  "fifo",   "new/", "/dev/null"};
+	static const char *const bad[] = {"folder", "link", "dangling", "new/"};
+	static const char *const special[] = {"fifo", "to-fifo", "/dev/null", "/dev/stdout"};
 	size_t i, before;
 
 	assert_int_equal(mkdir("folder", 0777), 0);
@@ -125,10 +125,15 @@ static void outputs_in_the_way(void **state)
 	assert_int_equal(symlink("target", "link"), 0);
 	assert_int_equal(symlink("nowhere", "dangling"), 0);
 	assert_int_equal(mkfifo("fifo", 0666), 0);
+	assert_int_equal(symlink("fifo", "to-fifo"), 0);
 	before = files_here();
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		assert_int_equal(fah_file_check_output(bad[i]), FAH_ERR_EXISTS);
 		assert_int_equal(fah_file_replace(bad[i], "x", 1), FAH_ERR_EXISTS);
+	}
+	for (i = 0; i < sizeof(special) / sizeof(*special); i++) {
+		assert_int_equal(fah_file_check_output(special[i]), FAH_ERR_SPECIAL);
+		assert_int_equal(fah_file_replace(special[i], "x", 1), FAH_ERR_SPECIAL);
 	}
 	assert_int_equal(fah_file_replace("none/x", "x", 1), FAH_ERR_SYS);
 	assert_int_equal(errno, ENOENT);
