@@ -127,15 +127,19 @@ const struct fah_topic fah_topics[] = {
 	 "begins, with file and line. fixingahole --version shows what is in force and where it comes from."},
 	{.name = "time", .summary = "what the times of a report mean",
 	 .text = "Time is that of the clock on the wall, and all shares together are the run: each moment is "
-	 "divided among the threads and processes that run in it, and one in which none runs is what the main thread "
-	 "waits for. So work in parallel is not counted twice.\n\n"
+	 "divided among the threads and processes that run in it. One in which none runs is of those that want a core "
+	 "then, and else what the main thread waits for. So work in parallel is not counted twice, and a join() has "
+	 "nothing while workers run or want to.\n\n"
 	 "    Python     the interpreter, running the line\n"
 	 "    native     C code that the line calls: built-ins, numpy and the like\n"
 	 "    system     the kernel, on the line's behalf\n"
 	 "    waiting    for the GIL, a lock, a sleep, the disk, a socket, a pipe,\n"
 	 "               the terminal or a child process\n\n"
-	 "A thread that could run but has no core is not waiting. Summary and trees show seconds instead of "
-	 "percent with --duration absolute."},
+	 "A thread that could run but has no core is not waiting: that time is with the lines that it runs, but for "
+	 "what followed a sleep or another wait, which no line has. \"No core\" is the part of the run in which some "
+	 "thread of the program wanted a core and none ran, with a line or without; it and what was waited do not "
+	 "overlap. The threads that inspect lists have each their own, so theirs may add up to more.\n\n"
+	 "Summary and trees show seconds instead of percent with --duration absolute."},
 	{0},
 };
 /* clang-format on */

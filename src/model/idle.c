@@ -1,22 +1,22 @@
 /*
  * idle.c - the moments in which no thread of the tree runs, and whose they are.
  *
- * They belong to what the main thread of the first process waits for then, at its line and with its
- * reason. So a join() gets nothing while workers run, and all of it when they wait too.
+ * Those in which threads wanted a core are theirs, and have been taken out by ready.c or set aside
+ * for "no core". The others belong to what the main thread of the first process waits for then, at
+ * its line and with its reason. So a join() gets nothing while workers run or want to, and all of
+ * it when they wait too.
  *
  * How. Idle time is known by coarse bucket (settle.c), waits by the stretches that the collector
  * saw: within a stretch the thread waited so long, where in it nobody knows. So a bucket's idle
  * time is shared among the waits in it in proportion to their waited time. They get as much as they
  * waited, and never more than is idle; waits that stand for the whole bucket, and were most of it,
- * get all of its idle time but for what the kernel calls ready, since the main thread was nowhere
- * else. (A stretch may also be seconds of work with a short wait at its end.) A sample's CPU
- * may lie a period beside its true place and over a bucket's edge, so up to CARRY of idle time or
- * of waiting that found no partner may meet one in the next bucket.
+ * get all of it, since the main thread was nowhere else. (A stretch may also be seconds of work
+ * with a short wait at its end.) A sample's CPU may lie a period beside its true place and over a
+ * bucket's edge, so up to CARRY of idle time or of waiting that found no partner may meet one in
+ * the next bucket.
  *
- * What waits leave is want of a core as far as the kernel's numbers say so (STATES), and that part
- * which samples have not claimed already: a thread that never blocked claims it for its line
- * (timeline.c). The rest is unknown: before the agent was ready, where /proc refuses, after the
- * main thread's end.
+ * What waits leave is want of a core too, as far as the kernel's numbers say so (STATES). The rest
+ * is unknown: before the agent was ready, where /proc refuses, after the main thread's end.
  */
 #include "model/timeline.h"
 
@@ -29,10 +29,9 @@
 
 struct idle {
 	struct fah_timeline *t;
-	struct fah_buckets waited;     /* of the main thread */
-	struct fah_buckets covered;    /* by stretches most of which it waited */
-	struct fah_buckets cpu, ready; /* of all threads, by the kernel */
-	struct fah_map by_place;       /* node, reason -> index into the profile's waits[] */
+	struct fah_buckets waited;  /* of the main thread */
+	struct fah_buckets covered; /* by stretches most of which it waited */
+	struct fah_map by_place;    /* node, reason -> index into the profile's waits[] */
 	size_t cap_waits;
 };
 
@@ -87,33 +86,6 @@ static void spread_waits(struct idle *d, uint32_t thread)
 	}
 }
 
-static void spread_states(struct idle *d, uint32_t thread)
-{
-	struct fah_timeline *t = d->t;
-	struct fah_state_iter it = fah_state_begin(t, thread);
-	struct fah_state_step step;
-
-	while (fah_state_next(&it, &step)) {
-		struct part s = part_of(t, fah_time_ns(step.from_ns), fah_time_ns(step.to_ns));
-		double in = s.inside * t->per_ns;
-
-		if (!(in > 0))
-			continue;
-		fah_buckets_spread(&d->cpu, s.from, s.to, fah_time_ns(step.cpu_ns) * in);
-		fah_buckets_spread(&d->ready, s.from, s.to, fah_time_ns(step.ready_ns) * in);
-	}
-}
-
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double positive(double x)
-{
-	return x > 0 ? x : 0;
-}
-
 static double carry_most(const struct fah_timeline *t)
 {
 	double ns = CARRY_PERIODS * fah_time_ns(t->p->processes[0].period_ns);
@@ -121,38 +93,33 @@ static double carry_most(const struct fah_timeline *t)
 	return (ns > CARRY_MIN_NS && ns < 1e9 ? ns : CARRY_MIN_NS) * t->per_ns;
 }
 
-/* What a waited second counts in each bucket; ready_s and ready_idle_s. Units: fine widths. */
+/* What a waited second counts in each bucket; ready_idle_s. Units: fine widths. */
 static void share_out(struct idle *d, double correction)
 {
 	struct fah_timeline *t = d->t;
-	double most = carry_most(t), early_idle = 0, early_wait = 0, ready = 0, ready_idle = 0;
+	double most = carry_most(t), early_idle = 0, early_wait = 0, ready = 0, more;
 
 	for (uint32_t b = 0; b < t->coarse.n; b++) {
-		uint32_t after = t->fine.n - b * t->ratio;
-		double width = after < t->ratio ? after : t->ratio, idle = t->idle[b] * correction;
-		double waited = d->waited.cpu[b], covered = least(d->covered.cpu[b] / width, 1);
-		double unrun = positive(width - d->cpu.cpu[b]);
-		double ready_here = least(d->ready.cpu[b], unrun);
-		double ready_free = least(positive(ready_here - positive(unrun - idle)), idle);
-		double wanted = positive(covered * idle - ready_free), given = 0, left;
+		double idle = t->idle[b] * correction, waited = d->waited.cpu[b];
+		double covered = fah_least(d->covered.cpu[b] / fah_coarse_width(t, b), 1);
+		double no_core = fah_least(t->wants.no_core[b] * correction, idle);
+		double wanted = covered * (idle - no_core), given = 0, left;
 
 		if (waited > 0) {
 			wanted = (waited > wanted ? waited : wanted) + early_wait;
-			given = least(idle + early_idle, wanted);
-			early_wait = least(wanted - given, most);
+			given = fah_least(idle - no_core + early_idle, wanted);
+			early_wait = fah_least(wanted - given, most);
 		} else {
 			early_wait = 0;
 		}
 		d->waited.scale[b] = waited > 0 ? given / waited : 0;
-		left = idle + early_idle - given;
-		ready_free = least(ready_free, left);
-		early_idle = least(left - ready_free, most);
-		ready += ready_here;
-		ready_idle += ready_free;
+		left = idle - no_core + early_idle - given;
+		more = fah_least(t->wants.more[b], left);
+		early_idle = fah_least(left - more, most);
+		ready += no_core + more;
 	}
 	fah_buckets_integrate(&d->waited);
-	t->p->totals.ready_s = ready * t->width_ns * 1e-9;
-	t->p->totals.ready_idle_s = ready_idle * t->width_ns * 1e-9;
+	t->p->totals.ready_idle_s = ready * t->width_ns * 1e-9;
 }
 
 static int add_cost(struct idle *d, uint32_t node, uint32_t reason, double seconds)
@@ -222,18 +189,13 @@ static int run(struct idle *d, double correction)
 	uint32_t n = t->coarse.n;
 	struct fah_profile *p = t->p;
 
-	if (fah_buckets_init(&d->waited, n) < 0 || fah_buckets_init(&d->covered, n) < 0 ||
-	    fah_buckets_init(&d->cpu, n) < 0 || fah_buckets_init(&d->ready, n) < 0)
+	if (fah_buckets_init(&d->waited, n) < 0 || fah_buckets_init(&d->covered, n) < 0)
 		return FAH_ERR_NOMEM;
-	for (uint32_t i = 0; i < p->n_threads; i++) {
-		spread_states(d, i);
+	for (uint32_t i = 0; i < p->n_threads; i++)
 		if (fah_thread_is_main(p, i))
 			spread_waits(d, i);
-	}
 	fah_buckets_settle(&d->waited);
 	fah_buckets_settle(&d->covered);
-	fah_buckets_settle(&d->cpu);
-	fah_buckets_settle(&d->ready);
 	share_out(d, correction);
 	for (uint32_t i = 0; i < p->n_threads; i++) {
 		int err = fah_thread_is_main(p, i) ? give_waits(d, i) : 0;
@@ -253,7 +215,7 @@ int fah_idle_run(struct fah_timeline *t)
 	double seen = 0;
 	int err = 0;
 
-	totals->idle_s = positive(totals->wall_s - totals->on_cpu_s);
+	totals->idle_s = fah_positive(totals->wall_s - totals->on_cpu_s);
 	for (uint32_t b = 0; b < t->coarse.n; b++)
 		seen += t->idle[b];
 	seen *= t->width_ns * 1e-9;
@@ -266,9 +228,9 @@ int fah_idle_run(struct fah_timeline *t)
 	}
 	fah_buckets_release(&d.waited);
 	fah_buckets_release(&d.covered);
-	fah_buckets_release(&d.cpu);
-	fah_buckets_release(&d.ready);
 	fah_map_release(&d.by_place);
-	totals->unknown_s = positive(totals->idle_s - totals->waited_s - totals->ready_idle_s);
+	totals->ready_s = totals->ready_idle_s + t->wants.of_lines_s;
+	totals->ran_s = fah_positive(totals->on_cpu_s - t->wants.of_lines_s);
+	totals->unknown_s = fah_positive(totals->idle_s - totals->waited_s - totals->ready_idle_s);
 	return err;
 }

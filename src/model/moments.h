@@ -3,11 +3,11 @@
  * stands for. Only of a profile from fah_profile_load_moments.
  *
  * Two measures. Seconds of the run (FAH_RUN_TIME) are those of the reports: each moment divided
- * among the threads that ran in it, and the main thread's waiting where none did; all moments of
- * all threads add up to on_cpu_s - unsampled_s + waited_s. A thread's own time (FAH_OWN_TIME) is
- * its CPU and, of waits, how long it waited; those of one thread add up to its cpu_s and to what is
- * known of its waited_s, whatever others did meanwhile. Short threads of a process are scaled
- * together (timeline.c), so there it holds for all of them, not for each.
+ * among the threads that ran in it, or wanted a core where none did, and else the main thread's
+ * waiting; all moments of all threads add up to on_cpu_s - unsampled_s + waited_s. A thread's own
+ * time (FAH_OWN_TIME) is its CPU and, of waits, how long it waited; those of one thread add up to
+ * its cpu_s and to what is known of its waited_s, whatever others did meanwhile. Short threads of a
+ * process are scaled together (timeline.c), so there it holds for all of them, not for each.
  */
 #ifndef FAH_MODEL_MOMENTS_H
 #define FAH_MODEL_MOMENTS_H

@@ -118,14 +118,17 @@ struct fah_totals {
 				children without Python */
 	double absent_cpu_s; /* of cpu_s: short threads without a record, shared out over their like
 			      */
-	double on_cpu_s;     /* part of wall_s in which a watched thread of the tree ran */
-	double idle_s;	     /* wall_s - on_cpu_s, of which: */
-	double waited_s;     /*   the main thread waited, in a place that is known */
-	double ready_idle_s; /*   nobody ran for want of a core */
-	double unknown_s;    /*   neither is known; idle_s is the sum of the three */
+	double on_cpu_s; /* part of wall_s in which a watched thread of the tree ran, or wanted a
+			    core at a line that is known */
+	double idle_s;	 /* wall_s - on_cpu_s, of which: */
+	double waited_s; /*   the main thread waited, in a place that is known */
+	double ready_idle_s;		  /*   nobody ran for want of a core */
+	double unknown_s;		  /*   neither is known; idle_s is the sum of the three */
 	double waited_by[FAH_WAIT_COUNT]; /* waited_s by reason */
 	double ready_s;			  /* part of wall_s in which a thread wanted a core and none
 					     ran: ready_idle_s, and what lines that wanted the core have */
+	double ran_s;			  /* of on_cpu_s: without the latter. ran_s, waited_s,
+					     ready_s and unknown_s are wall_s */
 	bool has_waits;			  /* the capture says what threads waited for */
 	uint64_t max_rss_bytes;		  /* of the tree's largest process */
 	uint64_t program_rss_bytes;	  /* of the first process, or max_rss_bytes */
@@ -221,9 +224,9 @@ struct fah_charges {
 /*
  * Charge each sample to the innermost Python frame inside the scope: all numbers of summary and
  * line table come from here. Each moment of the run is divided among the threads that ran then, by
- * the CPU they used, and is the main thread's where none ran and it waited; so files + outside +
- * no_python + unsampled is on_cpu_s + waited_s. Functions that are not Python's are looked through.
- * *ret belongs to the profile.
+ * the CPU they used, or where none did among those that wanted a core, and is the main thread's
+ * where it waited; so files + outside + no_python + unsampled is on_cpu_s + waited_s. Functions
+ * that are not Python's are looked through. *ret belongs to the profile.
  */
 int fah_profile_charge(struct fah_profile *p, const struct fah_scope *scope,
 		       const struct fah_charges **ret);

@@ -72,6 +72,7 @@ int fah_seconds_run(struct fah_timeline *t)
 		return err;
 	for (uint32_t group = 0; group < g.n; group++) {
 		double absent = fah_groups_absent(&g, t->p, group) * 1e-9, absent_s = absent;
+		double wanted = 0;
 		uint32_t threads = 0;
 
 		t->group = (struct fah_sums){0};
@@ -81,14 +82,16 @@ int fah_seconds_run(struct fah_timeline *t)
 			t->in_native = t->native.n && fah_thread_is_native(t, i);
 			fah_walk_seconds(t, i);
 			threads += t->group.true_s > before;
+			wanted += t->given_s[i];
 		}
+		t->group.true_s += wanted;
 		if (!(t->group.weight_s > 0)) {
 			totals->unsampled_threads += threads;
 			totals->unsampled_s += t->group.true_s;
 		} else if (absent > 0) {
 			/* They ran among those of the group, so they count as much. */
 			totals->absent_cpu_s += absent;
-			absent *= t->group.true_s / t->group.cpu_s;
+			absent *= (t->group.true_s - wanted) / t->group.cpu_s;
 			if (absent > totals->wall_s - totals->on_cpu_s)
 				absent = totals->wall_s - totals->on_cpu_s;
 			t->group.true_s += absent;

@@ -3,8 +3,9 @@
  *
  * What a second means. A report divides the run's wall time: each moment among the threads of the
  * whole tree that run in it, by the CPU they use; a moment in which none runs is idle, and belongs
- * to what the main thread waits for (idle.c). A sample of a thread at time t carries the CPU w that
- * the thread used since its last record, dt ago.
+ * to the threads that want a core then (ready.c), or to what the main thread waits for (idle.c). A
+ * sample of a thread at time t carries the CPU w that the thread used since its last record, dt
+ * ago.
  *
  * Where that CPU lies. dt close to w: the thread ran all the time, and its CPU is *firm*: spread
  * over [t - dt, t] with the resolution of a fine bucket (1 ms). dt a small multiple of w: the
@@ -21,7 +22,8 @@
  *
  * A thread that never blocked since its last record (FAH_SAMPLE_RAN_ON) wanted a core all of dt:
  * what is not CPU then was want of a core, and it claims dt, not w. So on a busy machine a program
- * that only computes still shows all of its wall time where it computes.
+ * that only computes still shows all of its wall time where it computes. What others wanted is in
+ * STATES only, and their samples get it from the moments that are left (ready.c).
  *
  * Threads without Python (the pools of numerical libraries) work for some Python code, which mostly
  * runs or spins beside them: they get the moments in which no Python thread runs, and no others.
@@ -47,8 +49,8 @@
  * CPU of groups without any sample is "unsampled".
  *
  * Passes over the bytes (walk.c): firm CPU; loose CPU, where there is so much that it was not kept;
- * seconds. A few ns a sample each. Between them settle.c finds what CPU counts; seconds.c gives the
- * nodes theirs, idle.c the waiting, states.c each thread's.
+ * seconds. A few ns a sample each. Between them settle.c finds what CPU counts, ready.c what want
+ * of a core does; seconds.c gives the nodes theirs, idle.c the waiting, states.c each thread's.
  */
 #include "model/timeline.h"
 
@@ -146,7 +148,11 @@ static int divide(struct fah_timeline *t, uint32_t n)
 	t->idle = calloc(t->coarse.n, sizeof(*t->idle));
 	if (!t->idle)
 		return FAH_ERR_NOMEM;
-	err = fah_settle(t, room);
+	err = fah_steps_init(t);
+	if (err == 0)
+		err = fah_settle(t, room);
+	if (err == 0)
+		err = fah_ready_run(t);
 	if (err == 0)
 		err = fah_seconds_run(t);
 	return err < 0 ? err : fah_idle_run(t);
@@ -183,6 +189,10 @@ int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 	err = divide(&t, n);
 	free(t.idle);
 	t.idle = NULL;
+	free(t.wants.scale);
+	t.wants = (struct fah_wants){0};
+	free(t.given_s);
+	t.given_s = NULL;
 	if (err == 0)
 		fah_states_run(&t);
 	if (p->kept)
@@ -198,4 +208,6 @@ void fah_timeline_release(struct fah_timeline *t)
 	fah_buckets_release(&t->coarse);
 	fah_buckets_release(&t->native);
 	free(t->room_owned);
+	free(t->steps);
+	free(t->first_step);
 }

@@ -21,6 +21,21 @@ struct fah_scratch { /* by node, for the group at hand */
 	uint32_t samples;
 };
 
+/* What of a thread's samples lies between two of its STATES. */
+struct fah_step {
+	uint64_t to_ns;			 /* of a thread's last one: UINT64_MAX */
+	uint64_t sampled_ns, claimed_ns; /* CPU; want of a core that samples claim beside it */
+	double per_ns; /* seconds of the run, in want of a core, that a ns of that CPU has */
+};
+
+/* ready.c, by coarse bucket: idle time in which a core was wanted, in widths of a fine one. */
+struct fah_wants {
+	double *scale;	   /* what a second wanted counts; all three are one block */
+	double *no_core;   /* of idle, in no known line */
+	double *more;	   /* wanted beyond that, while others ran or all seemed to wait */
+	double of_lines_s; /* seconds of the run that lines have, and in which nobody ran */
+};
+
 struct fah_timeline {
 	struct fah_profile *p;
 	const struct fah_timeline_input *in;
@@ -34,6 +49,10 @@ struct fah_timeline {
 	double *room; /* by fine bucket: what firm CPU leaves of all before it; NULL in PASS_FIRM */
 	double *room_owned;
 	double *idle; /* by coarse bucket: in which no thread ran, in widths of a fine one */
+	struct fah_step *steps;
+	size_t *first_step; /* by thread, into steps[]; each has one at least */
+	double *given_s;    /* by thread: seconds that its samples have for want of a core */
+	struct fah_wants wants;
 	struct fah_stretch *loose; /* loose CPU that PASS_FIRM met, up to FAH_LOOSE_MAX */
 	size_t n_loose;
 	bool loose_full; /* of the thread at hand: it needs a pass of its own */
@@ -79,6 +98,23 @@ static inline double fah_time_ns(uint64_t ns)
 	return ns <= INT64_MAX ? (double)(int64_t)ns : 0;
 }
 
+static inline double fah_least(double a, double b)
+{
+	return a < b ? a : b;
+}
+static inline double fah_positive(double x)
+{
+	return x > 0 ? x : 0;
+}
+
+/* Of a coarse bucket, in fine ones: the last may be short. */
+static inline double fah_coarse_width(const struct fah_timeline *t, uint32_t coarse)
+{
+	uint32_t after = t->fine.n - coarse * t->ratio;
+
+	return after < t->ratio ? after : t->ratio;
+}
+
 /* The waits of a thread, one by one. */
 struct fah_wait_iter {
 	const struct fah_wait_block *blocks;
@@ -116,6 +152,11 @@ void fah_walk_kept(struct fah_timeline *t);
 int fah_settle(struct fah_timeline *t, double *room);
 /* A thread whose first sample found no Python state never has one: pools don't turn to Python. */
 bool fah_thread_is_native(const struct fah_timeline *t, uint32_t thread);
+
+/* ready.c: the steps, before anything is walked; then whose idle moments are in which a core was
+ * wanted. 0 or FAH_ERR_NOMEM. */
+int fah_steps_init(struct fah_timeline *t);
+int fah_ready_run(struct fah_timeline *t);
 
 /* seconds.c: the nodes' seconds, and the totals that come from samples. 0 or FAH_ERR_NOMEM. */
 int fah_seconds_run(struct fah_timeline *t);

@@ -155,6 +155,41 @@ static inline uint64_t claim(const struct fah_sample_item *item, uint64_t prev)
 	return item->flags & FAH_SAMPLE_RAN_ON && len > item->cpu_ns ? len : item->cpu_ns;
 }
 
+/* Seconds of the run of a sample, with its part of what its step has for want of a core. */
+static inline double run_of(const struct fah_sample_item *item, uint64_t w, double per,
+			    double step_per)
+{
+	double s = fah_time_ns(w) * per;
+
+	return __builtin_expect(step_per > 0, 0) ? s + fah_time_ns(item->cpu_ns) * step_per : s;
+}
+
+/* PASS_FIRM, of the step at hand: CPU of samples, and what they claim beside it. */
+static void close_step(struct fah_step *step, uint64_t sampled, uint64_t claimed)
+{
+	step->sampled_ns = sampled;
+	step->claimed_ns += claimed;
+}
+
+/* The step that now is in. What was claimed since prev belongs to all steps from there on; that of
+ * the last one is returned. */
+static uint64_t later_step(struct fah_step **step, uint64_t prev, uint64_t now, uint64_t claimed)
+{
+	for (; now > (*step)->to_ns; ++*step) {
+		uint64_t part;
+
+		if ((*step)->to_ns <= prev)
+			continue;
+		part = (uint64_t)((double)claimed *
+				  (since(prev, (*step)->to_ns) / since(prev, now)));
+		part = part < claimed ? part : claimed;
+		(*step)->claimed_ns += part;
+		claimed -= part;
+		prev = (*step)->to_ns;
+	}
+	return claimed;
+}
+
 /* All CPU of one thread in time order, drops between samples. pass is constant in each caller. */
 static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, uint32_t index,
 						       enum pass pass)
@@ -167,6 +202,9 @@ static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, u
 		chain->drops.first == FAH_NO_BLOCK ? NULL : &t->in->drops[chain->drops.first];
 	uint64_t drop_at = drop ? drop->time_ns : UINT64_MAX;
 	bool first = period && period < PERIOD_MAX_NS;
+	struct fah_step *step = &t->steps[t->first_step[index]];
+	uint64_t step_to = step->to_ns, before = 0, claimed = 0;
+	double step_per = step->per_ns;
 
 	for (uint32_t i = chain->blocks.first; i != FAH_NO_BLOCK; i = t->in->blocks[i].next) {
 		struct fah_samples_block block = t->in->blocks[i].samples;
@@ -193,6 +231,17 @@ static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, u
 			}
 			w = claim(item, prev);
 			per = event(t, pass, prev, item->time_ns, w);
+			if (__builtin_expect(item->time_ns > step_to, 0)) {
+				if (pass == PASS_FIRM)
+					close_step(step, sampled - before, claimed);
+				claimed = later_step(&step, prev, item->time_ns,
+						     pass == PASS_FIRM ? w - item->cpu_ns : 0);
+				before = sampled;
+				step_to = step->to_ns;
+				step_per = step->per_ns;
+			} else if (pass == PASS_FIRM) {
+				claimed += w - item->cpu_ns;
+			}
 			if (pass == PASS_FIRM) {
 				flagged += (item->flags & FAH_SAMPLE_RECOVERED) != 0;
 				cut += (item->flags & FAH_SAMPLE_TRUNCATED) != 0;
@@ -201,7 +250,7 @@ static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, u
 					w = period;
 				if (first && item->cpu_ns < period)
 					t->group.first_ns += period - item->cpu_ns;
-				add_sample(t, item, fah_time_ns(w) * per);
+				add_sample(t, item, run_of(item, w, per, step_per));
 			} else if (pass == PASS_VISIT) {
 				uint64_t own = item->cpu_ns;
 
@@ -209,7 +258,8 @@ static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, u
 					w = period;
 				if (first && own < period)
 					own = period;
-				t->visit(t->context, item, fah_time_ns(w) * per, fah_time_ns(own));
+				t->visit(t->context, item, run_of(item, w, per, step_per),
+					 fah_time_ns(own));
 			}
 			first = false;
 			sampled += item->cpu_ns;
@@ -226,6 +276,7 @@ static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, u
 	if (tail)
 		event(t, pass, prev, thread->end_ns > prev ? thread->end_ns : prev, tail);
 	if (pass == PASS_FIRM) {
+		close_step(step, sampled - before, claimed);
 		thread->sampled_cpu_ns = sampled;
 		thread->dropped_cpu_ns = dropped;
 		thread->samples = samples;

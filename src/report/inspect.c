@@ -230,13 +230,13 @@ static int say_threads(struct fah_strbuf *out, const struct fah_profile *p)
 static void say_time(struct fah_strbuf *out, const struct fah_totals *t)
 {
 	fah_strbuf_addf(out, LABEL "%s in which a thread ran", "Wall time",
-			fah_num_seconds(t->on_cpu_s).s);
+			fah_num_seconds(t->ran_s).s);
 	if (t->has_waits)
 		fah_strbuf_addf(out, ", %s in which the main thread waited",
 				fah_num_seconds(t->waited_s).s);
-	if (t->ready_idle_s > 0)
+	if (t->ready_s > 0)
 		fah_strbuf_addf(out, ", %s in which none ran for want of a core",
-				fah_num_seconds(t->ready_idle_s).s);
+				fah_num_seconds(t->ready_s).s);
 	fah_strbuf_addf(out, ", %s of which nothing is known\n", fah_num_seconds(t->unknown_s).s);
 }
 

@@ -11,7 +11,7 @@
 void fah_waits_add(struct fah_strbuf *out, const double by[FAH_WAIT_COUNT], double wall_s);
 
 /* The line of the summary, "Waited 41% (socket 30, GIL 11); no core 3%": its parts where they are
- * 1 % of the run. false: nothing to say, *out is as it was. */
+ * 1 % of the run; they do not overlap. false: nothing to say, *out is as it was. */
 bool fah_waits_summary(struct fah_strbuf *out, const struct fah_totals *t);
 
 #endif

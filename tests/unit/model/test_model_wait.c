@@ -4,6 +4,8 @@
  */
 #include "build.h"
 
+#include "model/moments.h"
+
 #include <math.h>
 
 static void near(double a, double b, double tolerance)
@@ -27,6 +29,7 @@ static void add_up(struct fah_profile *p)
 	near(t->on_cpu_s + t->waited_s + t->ready_idle_s + t->unknown_s, t->wall_s, 1e-6);
 	near(t->on_cpu_s + t->idle_s, t->wall_s, 1e-6);
 	assert_true(t->ready_s >= t->ready_idle_s);
+	near(t->ran_s + t->waited_s + t->ready_s + t->unknown_s, t->wall_s, 1e-6);
 	fah_profile_nodes(p, &n_nodes);
 	for (size_t i = 0; i < n_nodes; i++)
 		nodes += costs[i].waiting;
@@ -297,11 +300,13 @@ static void fifty_threads(void **state)
 		near(s->waited_by[FAH_WAIT_LOCK], 9.8 * 0.05, 1e-9);
 	}
 	near(threads[0].states.waited_by[FAH_WAIT_LOCK], 10, 1e-9);
-	/* Where in its 500 ms between samples each ran is not known: the edges blur. */
-	near(ran(p, work), 8, 0.2);
-	near(fah_profile_totals(p)->ready_s, 2, 0.1);
-	/* Nobody runs in these 2 s, and main is in join() all the time. */
-	near(waited(p, join), 2, 0.2);
+	/* Where in its 500 ms between samples each ran is not known: the edges blur. Nobody runs in
+	 * 2 s, and main is in join() all the time, but they are of those that wanted a core; in the
+	 * last 0.5 s that may also have been while others ran. */
+	near(ran(p, work), 9.8, 0.2);
+	near(fah_profile_totals(p)->ready_s, 2, 0.2);
+	near(fah_profile_totals(p)->ran_s, 8, 0.2);
+	near(waited(p, join), 0, 0.3);
 	fah_profile_free(p);
 }
 
@@ -362,7 +367,7 @@ static void unseen_waits(void **state)
 }
 
 /* 4 ms of CPU in 10 ms: in the first 2 s the thread never blocked and claims all of it, then it
- * did, and the kernel says that it had no core. The totals say both, the idle time the second. */
+ * did, but waited for nothing, and the kernel says that it had no core. The line has both. */
 static void no_core(void **state)
 {
 	struct program r;
@@ -383,11 +388,233 @@ static void no_core(void **state)
 	p = build_load(&r.b, 4000, 1600);
 	add_up(p);
 	t = fah_profile_totals(p);
-	near(ran(p, work), 2.8, 0.01);
+	near(ran(p, work), 4, 0.01);
 	near(t->ready_s, 2.4, 0.01);
-	near(t->ready_idle_s, 1.2, 0.01);
+	near(t->ready_idle_s, 0, 0.01);
+	near(t->ran_s, 1.6, 0.01);
 	near(t->unknown_s, 0, 0.01);
 	near(fah_profile_threads(p, &(size_t){0})[0].states.ready_s, 2.4, 1e-9);
+	fah_profile_free(p);
+}
+
+static void add_moment(void *context, const struct fah_moment *m)
+{
+	*(double *)context += m->seconds;
+}
+
+/* All moments of all threads, one by one, are what the totals say. */
+static void moments_add_up(struct fah_profile *p)
+{
+	const struct fah_totals *t = fah_profile_totals(p);
+	double all = 0;
+	size_t n;
+
+	fah_profile_threads(p, &n);
+	for (uint32_t i = 0; i < n; i++)
+		fah_profile_moments(p, i, FAH_RUN_TIME, true, add_moment, &all);
+	near(all, t->on_cpu_s - t->unsampled_s + t->waited_s, 1e-6);
+}
+
+/* A worker has a core for 4 ms of each 8, for 4 s, and main waits for it in join(): nothing of that
+ * is main's. It blocks for a moment now and then, so it claims nothing. */
+static void join_without_core(void **state)
+{
+	struct program r;
+	struct fah_profile *p;
+	struct fah_reader *reader;
+	const struct fah_totals *t;
+	uint32_t work, join, worker;
+
+	(void)state;
+	program_begin(&r);
+	work = line(&r, 2);
+	join = line(&r, 3);
+	worker = build_thread(&r.b, r.process, 11, 0);
+	for (int i = 1; i <= 500; i++)
+		fah_writer_sample(r.b.w, worker, MS(8 * i), MS(4), 0, work);
+	for (int i = 1; i <= 4; i++)
+		fah_writer_states(r.b.w, worker, MS(1000 * i), MS(500 * i), MS(500 * i));
+	block(&r, r.main, 0, 4000, 1000, FAH_WAIT_LOCK, join);
+	fah_writer_states(r.b.w, r.main, MS(4000), 0, 0);
+	fah_writer_thread_end(r.b.w, worker, MS(4000), MS(2000));
+	fah_writer_thread_end(r.b.w, r.main, MS(4000), 0);
+	p = build_load_moments(&r.b, 4000, 2000, &reader);
+	add_up(p);
+	moments_add_up(p);
+	t = fah_profile_totals(p);
+	near(ran(p, work), 4, 0.01);
+	near(waited(p, join), 0, 0.01);
+	near(t->waited_s, 0, 0.01);
+	near(t->ready_s, 2, 0.01);
+	near(t->ready_idle_s, 0, 0.01);
+	near(t->ran_s, 2, 0.01);
+	near(t->unknown_s, 0, 0.01);
+	fah_profile_free(p);
+	fah_reader_free(reader);
+}
+
+/*
+ * Three workers take turns with the GIL on a core that another program has for half of the time, 5
+ * ms of 10: who has the GIL then is ready, and for a fifth of that another one is too. The third
+ * has half of the turns. Then all of them, and main, sleep for 2 s: that stays main's.
+ */
+static void one_gil_without_core(void **state)
+{
+	static const int order[] = {0, 2, 1, 2};
+	struct program r;
+	struct fah_profile *p;
+	struct fah_reader *reader;
+	const struct fah_totals *t;
+	uint32_t work, third, join, thread[3];
+
+	(void)state;
+	program_begin(&r);
+	work = line(&r, 2);
+	third = line(&r, 3);
+	join = line(&r, 4);
+	for (uint32_t i = 0; i < 3; i++)
+		thread[i] = build_thread(&r.b, r.process, 11 + i, 0);
+	for (int turn = 0; turn < 400; turn++) {
+		int k = order[turn % 4];
+
+		fah_writer_sample(r.b.w, thread[k], MS(10 * turn + 10), MS(5), 0,
+				  k == 2 ? third : work);
+	}
+	for (int i = 0; i < 3; i++) {
+		double cpu = i == 2 ? 250 : 125, ready = cpu * 1.2; /* of a second */
+
+		for (int s = 0; s < 4; s++) {
+			for (int k = 1; k <= 20; k++)
+				fah_writer_wait(r.b.w, thread[i], MS(1000 * s + 50 * k), MS(50),
+						MS(50 - (cpu + ready) / 20), FAH_WAIT_GIL,
+						i == 2 ? third : work);
+			fah_writer_states(r.b.w, thread[i], MS(1000 * (s + 1)), MS(cpu * (s + 1)),
+					  MS(ready * (s + 1)));
+		}
+		block(&r, thread[i], 4000, 6000, 500, FAH_WAIT_SLEEP, work);
+		fah_writer_states(r.b.w, thread[i], MS(6000), MS(cpu * 4), MS(ready * 4));
+		fah_writer_thread_end(r.b.w, thread[i], MS(6000), MS(cpu * 4));
+	}
+	block(&r, r.main, 0, 6000, 1000, FAH_WAIT_LOCK, join);
+	fah_writer_states(r.b.w, r.main, MS(6000), 0, 0);
+	fah_writer_thread_end(r.b.w, r.main, MS(6000), 0);
+	p = build_load_moments(&r.b, 6000, 2000, &reader);
+	add_up(p);
+	moments_add_up(p);
+	t = fah_profile_totals(p);
+	near(ran(p, work), 2, 0.05);
+	near(ran(p, third), 2, 0.05);
+	near(waited(p, join), 2, 0.03);
+	near(t->waited_s, 2, 0.03);
+	near(t->ready_s, 2, 0.05);
+	near(t->ran_s, 2, 0.05);
+	fah_profile_free(p);
+	fah_reader_free(reader);
+}
+
+/* A worker sleeps for half of the time and has no core for half of the rest. Main, in join(), waits
+ * for the sleep; what the worker wanted when it awoke is nobody's, by how long it slept and ran. */
+static void sleeper_without_core(void **state)
+{
+	struct program r;
+	struct fah_profile *p;
+	const struct fah_totals *t;
+	uint32_t work, join, worker;
+
+	(void)state;
+	program_begin(&r);
+	work = line(&r, 2);
+	join = line(&r, 3);
+	worker = build_thread(&r.b, r.process, 11, 0);
+	for (int i = 1; i <= 240; i++)
+		fah_writer_sample(r.b.w, worker, MS(16 * i + 160), MS(4), 0, work);
+	for (int i = 1; i <= 40; i++)
+		fah_writer_wait(r.b.w, worker, MS(100 * i), MS(100), MS(50), FAH_WAIT_SLEEP, work);
+	for (int i = 1; i <= 4; i++)
+		fah_writer_states(r.b.w, worker, MS(1000 * i), MS(250 * i), MS(250 * i));
+	block(&r, r.main, 0, 4000, 1000, FAH_WAIT_LOCK, join);
+	fah_writer_thread_end(r.b.w, worker, MS(4000), MS(1000));
+	fah_writer_thread_end(r.b.w, r.main, MS(4000), 0);
+	p = build_load(&r.b, 4000, 1000);
+	add_up(p);
+	t = fah_profile_totals(p);
+	near(waited(p, join), 2, 0.05);
+	near(t->ready_s, 1, 0.05);
+	near(ran(p, work), 1 + 1 / 3.0, 0.05);
+	near(t->ready_idle_s, 2 / 3.0, 0.05);
+	fah_profile_free(p);
+}
+
+/* Two threads that never block share one core, and nobody else has it: each wants a core while the
+ * other runs. Then both sleep for as long, in the same second: that is main's wait. */
+static void ready_while_others_run(void **state)
+{
+	struct program r;
+	struct fah_profile *p;
+	const struct fah_totals *t;
+	uint32_t work, nap, worker;
+
+	(void)state;
+	program_begin(&r);
+	work = line(&r, 2);
+	nap = line(&r, 3);
+	worker = build_thread(&r.b, r.process, 11, 0);
+	for (int s = 0; s < 4; s++) {
+		double at = 1000 * s;
+
+		for (int i = 1; i <= 50; i++) {
+			fah_writer_sample(r.b.w, r.main, MS(at + 10 * i), MS(5),
+					  i > 1 ? FAH_SAMPLE_RAN_ON : 0, work);
+			fah_writer_sample(r.b.w, worker, MS(at + 10 * i), MS(5),
+					  i > 1 ? FAH_SAMPLE_RAN_ON : 0, work);
+		}
+		block(&r, r.main, at + 500, at + 1000, 500, FAH_WAIT_SLEEP, nap);
+		block(&r, worker, at + 500, at + 1000, 500, FAH_WAIT_SLEEP, nap);
+		fah_writer_states(r.b.w, r.main, MS(at + 1000), MS(250 * (s + 1)),
+				  MS(250 * (s + 1)));
+		fah_writer_states(r.b.w, worker, MS(at + 1000), MS(250 * (s + 1)),
+				  MS(250 * (s + 1)));
+	}
+	fah_writer_thread_end(r.b.w, worker, MS(4000), MS(1000));
+	fah_writer_thread_end(r.b.w, r.main, MS(4000), MS(1000));
+	p = build_load(&r.b, 4000, 2000);
+	add_up(p);
+	t = fah_profile_totals(p);
+	near(ran(p, work), 2, 0.05);
+	near(waited(p, nap), 2, 0.05);
+	near(t->ready_s, 0, 0.05);
+	fah_profile_free(p);
+}
+
+/* Main waits in join() for workers that sleep; one had to wait for a core when it began, before
+ * anybody slept. Where no thread wants a core, nothing is taken from the wait. */
+static void join_while_workers_sleep(void **state)
+{
+	struct program r;
+	struct fah_profile *p;
+	const struct fah_totals *t;
+	uint32_t nap, join, thread;
+
+	(void)state;
+	program_begin(&r);
+	nap = line(&r, 2);
+	join = line(&r, 3);
+	block(&r, r.main, 0, 4000, 40, FAH_WAIT_LOCK, join);
+	fah_writer_states(r.b.w, r.main, MS(4000), 0, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		thread = build_thread(&r.b, r.process, 11 + i, 0);
+		block(&r, thread, i ? 0 : 100, 4000, 1000, FAH_WAIT_SLEEP, nap);
+		fah_writer_states(r.b.w, thread, MS(1000), 0, i ? 0 : MS(100));
+		fah_writer_states(r.b.w, thread, MS(4000), 0, i ? 0 : MS(100));
+		fah_writer_thread_end(r.b.w, thread, MS(4000), 0);
+	}
+	fah_writer_thread_end(r.b.w, r.main, MS(4000), 0);
+	p = build_load(&r.b, 4000, 0);
+	add_up(p);
+	t = fah_profile_totals(p);
+	near(waited(p, join), 3.9, 1e-3);
+	near(t->waited_by[FAH_WAIT_LOCK], 3.9, 1e-3);
+	near(t->ready_s, 0.1, 1e-3);
 	fah_profile_free(p);
 }
 
@@ -509,13 +736,24 @@ static void replaced_by_exec(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sleeping_main),	cmocka_unit_test(join_while_worker_runs),
-		cmocka_unit_test(main_waits_for_child), cmocka_unit_test(own_word),
-		cmocka_unit_test(fifty_threads),	cmocka_unit_test(short_sleeps),
-		cmocka_unit_test(unseen_waits),		cmocka_unit_test(no_core),
-		cmocka_unit_test(ready_beside_waiting), cmocka_unit_test(short_wait_after_work),
-		cmocka_unit_test(cut_capture),		cmocka_unit_test(impossible),
+		cmocka_unit_test(sleeping_main),
+		cmocka_unit_test(join_while_worker_runs),
+		cmocka_unit_test(main_waits_for_child),
+		cmocka_unit_test(own_word),
+		cmocka_unit_test(fifty_threads),
+		cmocka_unit_test(short_sleeps),
+		cmocka_unit_test(unseen_waits),
+		cmocka_unit_test(no_core),
+		cmocka_unit_test(ready_beside_waiting),
+		cmocka_unit_test(short_wait_after_work),
+		cmocka_unit_test(cut_capture),
+		cmocka_unit_test(impossible),
 		cmocka_unit_test(replaced_by_exec),
+		cmocka_unit_test(join_without_core),
+		cmocka_unit_test(one_gil_without_core),
+		cmocka_unit_test(sleeper_without_core),
+		cmocka_unit_test(ready_while_others_run),
+		cmocka_unit_test(join_while_workers_sleep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
