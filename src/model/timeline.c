@@ -21,7 +21,8 @@
  *
  * A thread that never blocked since its last record (FAH_SAMPLE_RAN_ON) wanted a core all of dt:
  * what is not CPU then was want of a core, and it claims dt, not w. So on a busy machine a program
- * that only computes still shows all of its wall time where it computes.
+ * that only computes still shows all of its wall time where it computes. Of one that did block,
+ * the kernel's own count says how much it was (want.c).
  *
  * Threads without Python (the pools of numerical libraries) work for some Python code, which mostly
  * runs or spins beside them: they get the moments in which no Python thread runs, and no others.
@@ -180,7 +181,9 @@ int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 	/* A thread alone overlaps with nothing, wherever its CPU lies. */
 	t.slept = alive > 1 ? TURNS * (double)alive : FAH_FIRM_RATIO;
 
-	err = divide(&t, n);
+	err = fah_want_find(&t);
+	if (err == 0)
+		err = divide(&t, n);
 	free(t.idle);
 	t.idle = NULL;
 	if (err == 0)
@@ -198,4 +201,5 @@ void fah_timeline_release(struct fah_timeline *t)
 	fah_buckets_release(&t->coarse);
 	fah_buckets_release(&t->native);
 	free(t->room_owned);
+	fah_want_free(t->want);
 }

@@ -36,7 +36,9 @@ struct fah_timeline {
 	double *idle; /* by coarse bucket: in which no thread ran, in widths of a fine one */
 	struct fah_stretch *loose; /* loose CPU that PASS_FIRM met, up to FAH_LOOSE_MAX */
 	size_t n_loose;
-	bool loose_full; /* of the thread at hand: it needs a pass of its own */
+	bool loose_full;       /* of the thread at hand: it needs a pass of its own */
+	struct fah_want *want; /* of want_thread, which is all but alone; NULL: there is none */
+	uint32_t want_thread;
 	struct fah_sums group;
 	struct fah_scratch *scratch;
 	uint32_t *touched;
@@ -111,6 +113,17 @@ void fah_walk_seconds(struct fah_timeline *t, uint32_t thread);
 void fah_walk_visit(struct fah_timeline *t, uint32_t thread);
 /* Loose CPU that fah_walk_firm kept, once room is known. */
 void fah_walk_kept(struct fah_timeline *t);
+
+/* want.c: what a thread that is all but alone wanted of a core where samples don't say it. 0 or
+ * FAH_ERR_NOMEM. */
+int fah_want_find(struct fah_timeline *t);
+void fah_want_free(struct fah_want *want); /* NULL is fine */
+struct fah_want_at { /* samples in the order of time; want NULL: of another thread */
+	struct fah_want *want;
+	size_t i;
+};
+/* What part of the time before a sample that blocked, without its CPU, was want of a core. */
+double fah_want_part(struct fah_want_at *at, uint64_t time_ns);
 
 /* settle.c: what each bucket's CPU counts, on_cpu_s, and idle. 0 or FAH_ERR_NOMEM. */
 int fah_settle(struct fah_timeline *t, double *room);

@@ -147,12 +147,20 @@ static inline int take(struct fah_timeline *t, struct fah_samples_block *block, 
 	return n;
 }
 
-/* What a sample stands for: its CPU, or all the time since prev in which it wanted a core. */
-static inline uint64_t claim(const struct fah_sample_item *item, uint64_t prev)
+/* What a sample stands for: its CPU, and the time since prev in which it wanted a core. */
+static inline uint64_t claim(const struct fah_sample_item *item, uint64_t prev,
+			     struct fah_want_at *want)
 {
 	uint64_t len = item->time_ns > prev ? item->time_ns - prev : 0;
 
-	return item->flags & FAH_SAMPLE_RAN_ON && len > item->cpu_ns ? len : item->cpu_ns;
+	if (len <= item->cpu_ns)
+		return item->cpu_ns;
+	if (item->flags & FAH_SAMPLE_RAN_ON)
+		return len;
+	if (!want->want)
+		return item->cpu_ns;
+	return item->cpu_ns +
+	       (uint64_t)(fah_time_ns(len - item->cpu_ns) * fah_want_part(want, item->time_ns));
 }
 
 /* All CPU of one thread in time order, drops between samples. pass is constant in each caller. */
@@ -167,6 +175,7 @@ static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, u
 		chain->drops.first == FAH_NO_BLOCK ? NULL : &t->in->drops[chain->drops.first];
 	uint64_t drop_at = drop ? drop->time_ns : UINT64_MAX;
 	bool first = period && period < PERIOD_MAX_NS;
+	struct fah_want_at want = {index == t->want_thread ? t->want : NULL, 0};
 
 	for (uint32_t i = chain->blocks.first; i != FAH_NO_BLOCK; i = t->in->blocks[i].next) {
 		struct fah_samples_block block = t->in->blocks[i].samples;
@@ -191,7 +200,7 @@ static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, u
 								  : &t->in->drops[drop->next];
 				drop_at = drop ? drop->time_ns : UINT64_MAX;
 			}
-			w = claim(item, prev);
+			w = claim(item, prev, &want);
 			per = event(t, pass, prev, item->time_ns, w);
 			if (pass == PASS_FIRM) {
 				flagged += (item->flags & FAH_SAMPLE_RECOVERED) != 0;

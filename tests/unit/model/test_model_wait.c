@@ -362,32 +362,73 @@ static void unseen_waits(void **state)
 }
 
 /* 4 ms of CPU in 10 ms: in the first 2 s the thread never blocked and claims all of it, then it
- * did, and the kernel says that it had no core. The totals say both, the idle time the second. */
+ * did, and wanted a core for so many ms of the other 6. */
+static struct fah_profile *wants_a_core(struct program *r, uint32_t *work, int ready_ms,
+					bool beside)
+{
+	uint64_t ready = 0;
+	uint32_t other;
+
+	program_begin(r);
+	*work = line(r, 2);
+	for (int i = 1; i <= 400; i++) {
+		fah_writer_sample(r->b.w, r->main, MS(10 * i), MS(4),
+				  i <= 200 ? FAH_SAMPLE_RAN_ON : 0, *work);
+		ready += MS(i <= 200 ? 6 : ready_ms);
+		if (i % 10 == 0)
+			fah_writer_states(r->b.w, r->main, MS(10 * i), MS(4 * i), ready);
+	}
+	fah_writer_thread_end(r->b.w, r->main, MS(4000), MS(1600));
+	if (!beside)
+		return build_load(&r->b, 4000, 1600);
+	other = build_thread(&r->b, r->process, 11, 4000);
+	for (int i = 1; i <= 100; i++) {
+		fah_writer_sample(r->b.w, other, MS(4000 + 10 * i), MS(10), FAH_SAMPLE_RAN_ON,
+				  line(r, 7));
+		fah_writer_states(r->b.w, other, MS(4000 + 10 * i), MS(10 * i), 0);
+	}
+	fah_writer_thread_end(r->b.w, other, MS(5000), MS(1000));
+	return build_load(&r->b, 5000, 2600);
+}
+
+/* The kernel's word for want of a core gives it to the samples of a thread that is alone, also
+ * where it blocked; what it waited of that time is not its own. */
 static void no_core(void **state)
 {
 	struct program r;
-	struct fah_profile *p;
-	const struct fah_totals *t;
 	uint32_t work;
+	struct fah_profile *p = wants_a_core(&r, &work, 6, false);
+	const struct fah_totals *t = fah_profile_totals(p);
 
 	(void)state;
-	program_begin(&r);
-	work = line(&r, 2);
-	for (int i = 1; i <= 400; i++) {
-		fah_writer_sample(r.b.w, r.main, MS(10 * i), MS(4),
-				  i <= 200 ? FAH_SAMPLE_RAN_ON : 0, work);
-		if (i % 10 == 0)
-			fah_writer_states(r.b.w, r.main, MS(10 * i), MS(4 * i), MS(6 * i));
-	}
-	fah_writer_thread_end(r.b.w, r.main, MS(4000), MS(1600));
-	p = build_load(&r.b, 4000, 1600);
 	add_up(p);
-	t = fah_profile_totals(p);
+	near(ran(p, work), 4, 0.01);
+	near(t->ready_s, 2.4, 0.01);
+	near(t->ready_idle_s, 0, 0.01);
+	near(t->unknown_s, 0, 0.01);
+	near(fah_profile_threads(p, &(size_t){0})[0].states.ready_s, 2.4, 1e-9);
+	fah_profile_free(p);
+	p = wants_a_core(&r, &work, 2, false);
+	add_up(p);
+	near(ran(p, work), 2 + 1.2, 0.01);
+	near(fah_profile_totals(p)->unknown_s, 0.8, 0.02);
+	fah_profile_free(p);
+}
+
+/* Of one among others only the CPU is. The totals say both, the idle time the second. */
+static void no_core_among_others(void **state)
+{
+	struct program r;
+	uint32_t work;
+	struct fah_profile *p = wants_a_core(&r, &work, 6, true);
+	const struct fah_totals *t = fah_profile_totals(p);
+
+	(void)state;
+	add_up(p);
 	near(ran(p, work), 2.8, 0.01);
 	near(t->ready_s, 2.4, 0.01);
 	near(t->ready_idle_s, 1.2, 0.01);
 	near(t->unknown_s, 0, 0.01);
-	near(fah_profile_threads(p, &(size_t){0})[0].states.ready_s, 2.4, 1e-9);
 	fah_profile_free(p);
 }
 
@@ -509,12 +550,19 @@ static void replaced_by_exec(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sleeping_main),	cmocka_unit_test(join_while_worker_runs),
-		cmocka_unit_test(main_waits_for_child), cmocka_unit_test(own_word),
-		cmocka_unit_test(fifty_threads),	cmocka_unit_test(short_sleeps),
-		cmocka_unit_test(unseen_waits),		cmocka_unit_test(no_core),
-		cmocka_unit_test(ready_beside_waiting), cmocka_unit_test(short_wait_after_work),
-		cmocka_unit_test(cut_capture),		cmocka_unit_test(impossible),
+		cmocka_unit_test(sleeping_main),
+		cmocka_unit_test(join_while_worker_runs),
+		cmocka_unit_test(main_waits_for_child),
+		cmocka_unit_test(own_word),
+		cmocka_unit_test(fifty_threads),
+		cmocka_unit_test(short_sleeps),
+		cmocka_unit_test(unseen_waits),
+		cmocka_unit_test(no_core),
+		cmocka_unit_test(no_core_among_others),
+		cmocka_unit_test(ready_beside_waiting),
+		cmocka_unit_test(short_wait_after_work),
+		cmocka_unit_test(cut_capture),
+		cmocka_unit_test(impossible),
 		cmocka_unit_test(replaced_by_exec),
 	};
 
