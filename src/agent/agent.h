@@ -9,6 +9,7 @@
 #ifndef FAH_AGENT_AGENT_H
 #define FAH_AGENT_AGENT_H
 
+#include "agent/when.h"
 #include "core/ahead.h"
 #include "core/err.h"
 #include "core/pages.h"
@@ -134,11 +135,12 @@ struct fah_thread_state {
 	uint64_t last_system_ns;	  /* the kernel's part of its CPU, up to its last record */
 	uint64_t owed_system_ns;	  /* of that, what no sample has got yet */
 	uint64_t ticks_ns, user_ticks_ns; /* what the kernel's ticks gave it, at the timer's last */
-	uint64_t time_ns;		  /* of its last sample, and when it was taken: */
-	uint64_t real_mono_ns, real_cpu_ns; /* the time, and its CPU */
-	struct fah_chunk *chunk;	    /* owned, or NULL */
-	uint64_t chunk_time_ns;		    /* time of the chunk's last record, 0: none yet */
-	uint32_t n_last;		    /* the chunk's last sample, root first */
+	uint64_t time_ns;		  /* of its last sample */
+	uint64_t real_cpu_ns;		  /* its CPU when that was taken */
+	struct fah_when when;		  /* what it had used when, at its last samples */
+	struct fah_chunk *chunk;	  /* owned, or NULL */
+	uint64_t chunk_time_ns;		  /* time of the chunk's last record, 0: none yet */
+	uint32_t n_last;		  /* the chunk's last sample, root first */
 	struct fah_id_frame {
 		uint32_t code, instr;
 	} last[FAH_PY_MAX_FRAMES], now[FAH_PY_MAX_FRAMES];
@@ -309,7 +311,7 @@ void fah_chunk_release(struct fah_thread_state *t); /* its thread ends */
 /* usage.c: of the cpu_ns since the thread's last record. */
 struct fah_usage {
 	bool known;	    /* false: a sandbox forbids to ask */
-	bool ran_on;	    /* it never blocked */
+	bool blocked;	    /* at least once; where it is not known, too */
 	uint64_t system_ns; /* the kernel's part */
 };
 void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usage *ret);

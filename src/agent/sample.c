@@ -147,22 +147,12 @@ static void by_clock(struct fah_thread_state *t, const struct came *came, uint64
 
 /*
  * When the thread had used the CPU that the sample accounts for: its time is that of the CPU, or
- * what it wanted of a core would go to whichever sample was the next. Where it ran on since the
- * last one, it had a core as often before that instant as after.
+ * what it wanted of a core would go to whichever sample was the next.
  */
-static uint64_t reached(struct fah_thread_state *t, uint64_t mono, uint64_t upto, uint64_t cpu,
-			bool ran_on)
+static uint64_t reached(struct fah_thread_state *t, uint64_t upto)
 {
-	/* a thread's first signal came before its state was made */
-	uint64_t since = mono > t->real_mono_ns ? mono - t->real_mono_ns : 0;
-	uint64_t used = cpu - t->real_cpu_ns;
-	double each = ran_on && used && since > used ? (double)since / (double)used : 1;
-	uint64_t then = mono;
+	uint64_t then = fah_when_used(&t->when, upto);
 
-	if (upto < cpu)
-		then -= (uint64_t)((double)(cpu - upto) * each);
-	t->real_mono_ns = mono;
-	t->real_cpu_ns = cpu;
 	if (then < t->time_ns)
 		then = t->time_ns;
 	t->time_ns = then;
@@ -185,8 +175,10 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 	fah_usage_since(t, since, &use);
 	if (use.known)
 		by_clock(t, came, since, &use);
-	mono = reached(t, mono, cpu, came->cpu_ns, use.ran_on);
-	flags = use.ran_on ? FAH_SAMPLE_RAN_ON : 0;
+	fah_when_add(&t->when, mono, came->cpu_ns, use.blocked);
+	t->real_cpu_ns = came->cpu_ns;
+	mono = reached(t, cpu);
+	flags = fah_when_ran_on(&t->when, t->last_cpu_ns, cpu) ? FAH_SAMPLE_RAN_ON : 0;
 	if (!fah_stack_look(t, &who, &flags, &drop)) {
 		write_drop(t, mono, cpu, drop);
 		return;

@@ -220,7 +220,7 @@ static void forget_usage(struct fah_thread_state *t)
 	t->last_blocked = t->last_system_ns = t->owed_system_ns = 0;
 	t->ticks_ns = t->user_ticks_ns = 0;
 	t->time_ns = t->real_cpu_ns = 0;
-	t->real_mono_ns = fah_now_mono();
+	fah_when_begin(&t->when, fah_now_mono(), 0);
 }
 
 /* A state for thread tid, whose timer is ours. */
@@ -237,6 +237,7 @@ static struct fah_thread_state *new_state(uint32_t tid, const struct fah_timer *
 	t->start_mono_ns = ours ? ours->start_mono_ns : fah_now_mono();
 	t->last_cpu_ns = ours ? ours->cpu_ns : 0;
 	forget_usage(t);
+	fah_when_begin(&t->when, t->start_mono_ns, t->last_cpu_ns);
 	t->chunk = NULL;
 	t->chunk_time_ns = 0;
 	t->n_last = t->n_last_pcs = 0;

@@ -49,11 +49,12 @@ void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usa
 	uint64_t system, blocked;
 
 	memset(&ru, 0, sizeof(ru));
-	*ret = (struct fah_usage){.known = FAH_SYS2(SYS_getrusage, RUSAGE_THREAD, &ru) == 0};
+	*ret = (struct fah_usage){.known = FAH_SYS2(SYS_getrusage, RUSAGE_THREAD, &ru) == 0,
+				  .blocked = true};
 	if (!ret->known)
 		return;
 	blocked = (uint64_t)ru.ru_nvcsw;
-	ret->ran_on = blocked == t->last_blocked;
+	ret->blocked = blocked != t->last_blocked;
 	t->last_blocked = blocked;
 	system = fah_timeval_ns(ru.ru_stime);
 	if (system > t->last_system_ns)

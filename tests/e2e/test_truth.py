@@ -317,6 +317,39 @@ def test_undisturbed(program, local_python, tmp_path, name, turns):
     assert not wrong, (wrong, times)
 
 
+BURN = "import os, sys; os.sched_setaffinity(0, [int(sys.argv[1])]); print(flush=True)\nwhile True: pass"
+
+
+def test_crowded(program, some_python, tmp_path):
+    """Four others on the same core, and a nap now and then: the wall time is where the program wanted that core, by
+    its own clocks, not nobody's. (Of 61 % 16 were shown, and of 23 two.)"""
+    core = min(os.sched_getaffinity(0))
+    others = [
+        subprocess.Popen([sys.executable, "-c", BURN, str(core)], stdout=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    try:
+        for other in others:
+            other.stdout.readline()
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, [core])
+        try:
+            it = truth.run("crowded", some_python, 4.0 if FULL else 1.5, tmp_path)
+        finally:
+            os.sched_setaffinity(0, before)
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+            other.stdout.close()
+    by_report = [one for one in it.shares if one.what.endswith("(report)")]
+    wrong = too_far([one.nearer(0.05) for one in by_report], truth.limit(100, CHANCE))
+    assert by_report and not wrong, "\n".join(wrong) + "\n" + it.text
+    true, shown = (sum(getattr(one, key) for one in by_report) for key in ("true", "shown"))
+    # who wakes wants a core before it goes on: that looks like what follows the nap
+    assert true > 0.5 and true - 0.1 < shown < true + 0.25, (true, it.text)
+
+
 def restricted(prefix, python, name, length=1.0):
     """The program below some other command, as the user that may do least, with nowhere to keep what is known of
     native code: all of it is read in the midst of the run."""

@@ -1,0 +1,28 @@
+"""Two functions and a nap of 50 us after each turn: on a machine without a core to spare most of the wall time is want of
+one, and none of it is the nap's."""
+
+import time
+
+import clocks
+
+
+def adds():
+    total = 0
+    for i in range(40000):
+        total += i
+    return total
+
+
+def sorts():
+    return sorted(range(60000), key=lambda value: -value)[0]
+
+
+def turn():
+    clocks.timed(adds)
+    clocks.timed(sorts)
+    time.sleep(0.00005)
+
+
+clocks.unit("sorts", functions=["sorts.<locals>.<lambda>"])
+clocks.rounds(turn)
+clocks.say()
