@@ -26,6 +26,7 @@
 #include <time.h>
 
 #define LABEL "%-11s"
+#define SHOWN_S 0.0005 /* less is 0.000 */
 
 FAH_DEFINE_FREEP(struct fah_reader *, fah_reader_free)
 FAH_DEFINE_FREEP(struct fah_profile *, fah_profile_free)
@@ -234,9 +235,12 @@ static void say_time(struct fah_strbuf *out, const struct fah_totals *t)
 	if (t->has_waits)
 		fah_strbuf_addf(out, ", %s in which the main thread waited",
 				fah_num_seconds(t->waited_s).s);
-	if (t->ready_s > 0)
+	if (t->ready_s >= SHOWN_S)
 		fah_strbuf_addf(out, ", %s in which none ran for want of a core",
 				fah_num_seconds(t->ready_s).s);
+	if (t->ready_s - t->ready_idle_s >= SHOWN_S)
+		fah_strbuf_addf(out, " (%s of it in known lines)",
+				fah_num_seconds(t->ready_s - t->ready_idle_s).s);
 	fah_strbuf_addf(out, ", %s of which nothing is known\n", fah_num_seconds(t->unknown_s).s);
 }
 
