@@ -33,7 +33,7 @@ static const struct fah_option options[] = {
 	{OPT_SAVE, "save", NULL, NULL, "keep the result in .profile_data/, as both"},
 	{OPT_VIS, "vis", NULL, NULL, "draw the calls (with Graphviz) and open the picture"},
 	{OPT_PRETTY, "pretty", NULL, NULL,
-	 "print a tree of calls in place of the report; what is shared out is marked"},
+	 "print a tree of calls in place of the report, marked where paths are not known"},
 	FAH_EXACT_OPTIONS,
 	{OPT_SUBPROCESSES, "subprocesses", NULL, NULL, "calls of children count too"},
 	{OPT_PER_PROCESS, "per-process", NULL, NULL,

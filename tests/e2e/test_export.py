@@ -94,7 +94,7 @@ def test_captures_of_before(program, form):
 def test_cut_anywhere(program, form, tmp_path):
     data = (GOLDEN / "v2.fah").read_bytes()
     some = False
-    for size in (0, 10, 16, 300, 600, len(data) - 40, len(data) - 1):
+    for size in (1, 10, 16, 300, 600, len(data) - 40, len(data) - 1):
         cut = tmp_path / "cut.fah"
         cut.write_bytes(data[:size])
         result = export(cut, form, "-i", "-n")
