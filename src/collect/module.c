@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "collect/made_code.h"
+#include "collect/session.h"
 #include "core/err.h"
 #include "native/table_file.h"
 
@@ -35,6 +36,7 @@ void fah_module_store_init(struct fah_module_store *s)
 
 static void module_free(struct fah_module *mod)
 {
+	fah_callees_free(mod->callees);
 	fah_names_free(mod->names);
 	fah_elf_free(mod->elf);
 	free(mod->table.bytes);
@@ -90,6 +92,13 @@ static bool is_runtime(const char *path)
 		if (!strncmp(name, names[i], strlen(names[i])))
 			return true;
 	return false;
+}
+
+static enum fah_module_kind kind_of(const char *path, uint64_t ino)
+{
+	if (!strncmp(fah_basename(path), FAH_AGENT_STEM, sizeof(FAH_AGENT_STEM) - 1))
+		return FAH_MODULE_AGENT;
+	return !ino || is_runtime(path) ? FAH_MODULE_RUNTIME : FAH_MODULE_OTHER;
 }
 
 void fah_module_see_interpreter(struct fah_module *mod)
@@ -167,7 +176,7 @@ struct fah_module *fah_module_of_file(struct fah_module_store *s, uint32_t pid, 
 	mod->path = strdup(path);
 	mod->dev = dev;
 	mod->ino = ino;
-	mod->kind = !ino || is_runtime(path) ? FAH_MODULE_RUNTIME : FAH_MODULE_OTHER;
+	mod->kind = kind_of(path, ino);
 	if (!mod->path) {
 		free(mod);
 		return NULL;

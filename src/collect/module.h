@@ -24,7 +24,8 @@ struct fah_module {
 	enum fah_module_kind kind;
 	struct fah_elf *elf; /* NULL: it cannot be read */
 	struct fah_names *names;
-	bool is_known; /* whether it is the interpreter */
+	struct fah_callees *callees; /* of an interpreter; NULL: not asked for yet */
+	bool is_known;		     /* whether it is the interpreter */
 	struct fah_table_bytes table;
 };
 

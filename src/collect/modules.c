@@ -162,6 +162,7 @@ void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 	ret->path = one->module->path;
 	ret->names = one->module->names;
 	ret->offset = pc - one->base;
+	ret->module = one->module;
 	if (ret->kind != FAH_MODULE_INTERPRETER)
 		return;
 	symbol = fah_names_symbol(one->module->names, ret->offset);
@@ -179,4 +180,23 @@ struct fah_name_frame *fah_modules_frames(struct fah_modules *m,
 	frames = fah_names_find(place->names, place->offset, ret_n);
 	fah_turn_begin(m->turns);
 	return frames;
+}
+
+enum fah_callee_step fah_modules_step(struct fah_modules *m, const struct fah_native_place *caller,
+				      const struct fah_native_place *callee)
+{
+	struct fah_module *mod = caller->module;
+
+	if (!mod || mod != callee->module || mod->kind != FAH_MODULE_INTERPRETER)
+		return FAH_CALLEE_UNKNOWN;
+	if (!mod->callees) {
+		struct fah_callees *made;
+
+		fah_turn_end(m->turns);
+		made = fah_callees_new(mod->elf, mod->names);
+		fah_turn_begin(m->turns);
+		mod->callees = made;
+	}
+	return mod->callees ? fah_callees_step(mod->callees, caller->offset, callee->offset)
+			    : FAH_CALLEE_UNKNOWN;
 }

@@ -11,13 +11,13 @@
 #ifndef FAH_COLLECT_MODULES_H
 #define FAH_COLLECT_MODULES_H
 
+#include "collect/callees.h"
 #include "collect/turns.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct fah_names;
-struct fah_name_frame;
+struct fah_module;
 struct fah_modules; /* opaque: all files and maps of a run */
 
 /* session_dir is copied. NULL: no memory. The caller owns it. */
@@ -42,6 +42,7 @@ enum fah_module_kind {
 	FAH_MODULE_OTHER,
 	FAH_MODULE_INTERPRETER, /* it has the evaluation loop */
 	FAH_MODULE_RUNTIME,	/* libc, the loader, the vdso */
+	FAH_MODULE_AGENT,	/* ours */
 };
 
 /* What stands for the file of code that has none: no path begins like that. */
@@ -53,8 +54,9 @@ struct fah_native_place {
 	bool eval;	  /* in the evaluation loop itself */
 	bool named;	  /* made at run time, and the process has given it a name */
 	const char *path; /* of the module, or what stands for it. Borrowed, lives as long as m */
-	struct fah_names *names; /* to ask what it is called (names.h); lives as long as m */
-	uint64_t offset;	 /* from the module's base, as names wants it */
+	struct fah_names *names;   /* to ask what it is called (names.h); lives as long as m */
+	uint64_t offset;	   /* from the module's base, as names wants it */
+	struct fah_module *module; /* NULL: none. Lives as long as m */
 };
 
 /* Whose code the address is in that map. */
@@ -63,5 +65,9 @@ void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 /* The frames that stand there, see fah_names_find. */
 struct fah_name_frame *fah_modules_frames(struct fah_modules *m,
 					  const struct fah_native_place *place, uint32_t *ret_n);
+/* What a frame of the interpreter's does for the Python code whose loop it is called from. 0: it is
+ * not to be told, or not both are in one interpreter. */
+enum fah_callee_step fah_modules_step(struct fah_modules *m, const struct fah_native_place *caller,
+				      const struct fah_native_place *callee);
 
 #endif

@@ -20,8 +20,8 @@
 
 /* Below that a memory-backed folder is too small: the program's own shared memory comes first. */
 #define MIN_FREE (256ull << 20)
-#define AGENT_NAME "libfixingahole-agent.so"
-#define AGENT_HEAP_NAME "libfixingahole-agent-heap.so"
+#define AGENT_NAME FAH_AGENT_STEM ".so"
+#define AGENT_HEAP_NAME FAH_AGENT_STEM "-heap.so"
 #define AGENT_LINK "agent.so"
 #define MEMORY "/dev/shm"
 #define PROBE "probe.seg"

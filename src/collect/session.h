@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define FAH_AGENT_STEM "libfixingahole-agent" /* how the names of both our libraries begin */
+
 #define FAH_SESSION_PATH_MAX 4096
 
 struct fah_session {

@@ -144,6 +144,44 @@ static bool foreign(const struct merge *m)
 	return false;
 }
 
+/* The interpreter tells our agent of something: it calls a function of ours, not the program's. */
+static bool is_told(const struct merge *m, uint32_t from)
+{
+	for (uint32_t i = from; i < m->ctx->n_pcs; i++)
+		if (m->places[i].kind == FAH_MODULE_AGENT)
+			return true;
+	return false;
+}
+
+/*
+ * The innermost frame stands at a call instruction: has it called C code that still runs, or is the
+ * interpreter about to begin, or to end, a call of Python code? Where that is not to be told the
+ * instruction's word holds, which the agent went by.
+ */
+static bool called_c(struct merge *m)
+{
+	bool helped = false;
+
+	if (!m->evals || foreign(m))
+		return true;
+	for (uint32_t i = m->last_eval; i + 1 < m->ctx->n_pcs; i++) {
+		switch (fah_modules_step(m->modules, &m->places[i], &m->places[i + 1])) {
+		case FAH_CALLEE_C:
+			return !(helped && is_told(m, i + 1));
+		case FAH_CALLEE_POINTER:
+			return !(helped && (m->in_gc || is_told(m, i + 1)));
+		case FAH_CALLEE_HELPER:
+			helped = true;
+			break;
+		case FAH_CALLEE_PASSES:
+			break;
+		default: /* in the C library it does what its caller does */
+			return false;
+		}
+	}
+	return false;
+}
+
 /* One entry frame and those behind it in the same loop; how many were taken. */
 static uint32_t add_group(struct merge *m, uint32_t from, uint32_t *node)
 {
@@ -228,6 +266,8 @@ bool fah_stack_take(struct fah_stack_ctx *ctx, struct fah_codes *codes, struct f
 	look(&m, map);
 	if ((*flags & FAH_IN_MASK) == FAH_IN_PYTHON && foreign(&m))
 		*flags |= FAH_IN_NATIVE;
+	else if ((*flags & FAH_IN_MASK) == FAH_IN_NATIVE && ctx->n_frames && !called_c(&m))
+		*flags &= ~(uint32_t)FAH_IN_MASK; /* FAH_IN_PYTHON */
 	*ret_node = join(&m, stats);
 	return true;
 }

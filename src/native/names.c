@@ -202,13 +202,27 @@ void fah_names_trim(const char *dir)
 	fah_answers_trim(dir, FAH_ANSWERS_FILES, FAH_ANSWERS_BYTES);
 }
 
-static bool has_symbol(struct fah_names *names, const char *symbol)
+bool fah_names_range(struct fah_names *names, const char *symbol, uint64_t *ret_start,
+		     uint64_t *ret_end)
 {
 	read_symbols(names);
-	for (size_t i = 0; i < names->symbols.n; i++)
-		if (!strcmp(names->symbols.symbols[i].name, symbol))
-			return true;
+	for (size_t i = 0; i < names->symbols.n; i++) {
+		const struct fah_symbol *s = &names->symbols.symbols[i];
+
+		if (strcmp(s->name, symbol) != 0)
+			continue;
+		*ret_start = s->start;
+		*ret_end = s->end;
+		return true;
+	}
 	return false;
+}
+
+static bool has_symbol(struct fah_names *names, const char *symbol)
+{
+	uint64_t start, end;
+
+	return fah_names_range(names, symbol, &start, &end);
 }
 
 bool fah_names_has(struct fah_names *names, const char *symbol)
@@ -235,6 +249,13 @@ static uint64_t function_start(struct fah_names *names, uint64_t offset)
 			names->n_starts = 0;
 	}
 	return fah_function_start(names->starts, names->n_starts, offset);
+}
+
+uint64_t fah_names_start(struct fah_names *names, uint64_t offset)
+{
+	const struct fah_symbol *symbol = find_symbol(names, offset);
+
+	return symbol ? symbol->start : function_start(names, offset);
 }
 
 static const char *readable(struct fah_names *names, const char *symbol)
@@ -267,7 +288,7 @@ static const char *offset_name(struct fah_names *names, uint64_t start)
 static struct fah_answer *find_function(struct fah_names *names, uint64_t offset)
 {
 	const struct fah_symbol *symbol = find_symbol(names, offset);
-	uint64_t start = symbol ? symbol->start : function_start(names, offset);
+	uint64_t start = fah_names_start(names, offset);
 	struct fah_key key = {start, 1};
 	struct fah_answer *known = fah_answers_get(&names->answers, key);
 	struct fah_answer answer = {

@@ -36,6 +36,12 @@ const char *fah_names_symbol(struct fah_names *names, uint64_t offset);
 /* Whether a symbol of exactly this name is there. */
 bool fah_names_has(struct fah_names *names, const char *symbol);
 
+/* Where that symbol's function is, by offsets; false: there is none of this name. */
+bool fah_names_range(struct fah_names *names, const char *symbol, uint64_t *ret_start,
+		     uint64_t *ret_end);
+/* Where the function that holds this offset begins, be it a symbol's, a stub or without a name. */
+uint64_t fah_names_start(struct fah_names *names, uint64_t offset);
+
 /*
  * The frames that stand at this offset, outermost first: the function, and what the compiler has
  * put into it in place of calls. At least one; NULL: no memory. They live as long as names; ids may

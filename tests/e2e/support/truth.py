@@ -26,7 +26,8 @@ RUNNING = 3  # mask of the kind of a sample
 SYSTEM_PART = 128
 IN_TREE = re.compile(r"^[\s│|]*[├└|`]+─*-*\s*(?P<name>\S.*?)\.{2,}\s*(?P<share>[\d.]+)%\s*$")
 
-EVERYWHERE = ("loops", "calls", "lines", "bytecode_lines")  # on every Python also in the short form
+# on every Python also in the short form
+EVERYWHERE = ("loops", "calls", "lines", "bytecode_lines", "pure_calls", "c_calls")
 ELSEWHERE = (
     "holding",
     "dropping",

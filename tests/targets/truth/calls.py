@@ -58,4 +58,4 @@ def turn():
 clocks.unit("functions", ["leaf"])
 clocks.unit("methods", ["Counter.step"])
 clocks.rounds(turn)
-clocks.say()
+clocks.say(python=["functions", "methods", "straight"])
