@@ -19,7 +19,7 @@
 #else
 #define KEPT __attribute__((noinline, noclone, used))
 #endif
-#define PLAYED __attribute__((noinline, noclone, used, visibility("default")))
+#define PLAYED KEPT __attribute__((visibility("default")))
 
 typedef uint64_t (*played)(void);
 
