@@ -29,7 +29,7 @@ static bool far_stack(struct fah_thread_state *t, uint32_t *flags)
 	enum fah_drop drop;
 
 	fah_ahead_begin(&t->ahead);
-	return fah_stack_look(t, &who, flags, &drop);
+	return fah_stack_look_living(t, &who, flags, &drop);
 }
 
 void fah_heap_stack(struct fah_thread_state *t, uint32_t *ret_flags)

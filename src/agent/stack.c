@@ -62,8 +62,21 @@ static uint8_t *put_natives(struct fah_thread_state *t, uint8_t *p)
 	return p;
 }
 
-bool fah_stack_look(struct fah_thread_state *t, struct fah_py_who *who, uint32_t *flags,
-		    enum fah_drop *ret_drop)
+/* A frame that may have ended comes along where native frames can tell. */
+static void add_dying(struct fah_thread_state *t, uint32_t *flags)
+{
+	struct fah_py_walk *w = &t->walk;
+
+	if (!w->is_dying || !t->map || w->truncated || w->n_frames == FAH_PY_MAX_FRAMES)
+		return;
+	memmove(w->frames + 1, w->frames, w->n_frames * sizeof(*w->frames));
+	w->frames[0] = w->dying;
+	w->n_frames++;
+	*flags |= FAH_SAMPLE_DYING;
+}
+
+static bool look(struct fah_thread_state *t, struct fah_py_who *who, uint32_t *flags,
+		 enum fah_drop *ret_drop)
 {
 	*ret_drop = FAH_DROP_NO_STATE;
 	if (fah_py_running(&t->ahead.mem, &fah_agent.layout, fah_agent.runtime, who, &t->tstate) <
@@ -87,7 +100,23 @@ bool fah_stack_look(struct fah_thread_state *t, struct fah_py_who *who, uint32_t
 		    fah_py_in_gc(&t->ahead.mem, &fah_agent.layout, t->tstate, who, &fah_gc_code))
 			*flags |= FAH_SAMPLE_IN_GC;
 	}
+	return true;
+}
+
+bool fah_stack_look(struct fah_thread_state *t, struct fah_py_who *who, uint32_t *flags,
+		    enum fah_drop *ret_drop)
+{
+	if (!look(t, who, flags, ret_drop))
+		return false;
+	if (t->tstate)
+		add_dying(t, flags);
 	return fah_stack_name(t, ret_drop);
+}
+
+bool fah_stack_look_living(struct fah_thread_state *t, struct fah_py_who *who, uint32_t *flags,
+			   enum fah_drop *ret_drop)
+{
+	return look(t, who, flags, ret_drop) && fah_stack_name(t, ret_drop);
 }
 
 size_t fah_stack_size(const struct fah_thread_state *t)

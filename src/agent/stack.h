@@ -18,6 +18,9 @@ struct fah_py_who fah_stack_who(const struct fah_thread_state *t, const ucontext
  * False: it cannot be had, for *ret_drop. */
 bool fah_stack_look(struct fah_thread_state *t, struct fah_py_who *who, uint32_t *flags,
 		    enum fah_drop *ret_drop);
+/* The same without a frame that may have ended (FAH_SAMPLE_DYING). */
+bool fah_stack_look_living(struct fah_thread_state *t, struct fah_py_who *who, uint32_t *flags,
+			   enum fah_drop *ret_drop);
 /* The frames of t->walk as ids into t->now, root first, joined to the native ones. False: one
  * cannot be described, for *ret_drop. */
 bool fah_stack_name(struct fah_thread_state *t, enum fah_drop *ret_drop);

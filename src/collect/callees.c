@@ -169,6 +169,8 @@ static enum fah_callee_step by_pointer(const struct fah_callees *c, uint64_t cal
 		return FAH_CALLEE_PASSES;
 	case FAH_PY_ROLE_PYTHON:
 		return FAH_CALLEE_PYTHON;
+	case FAH_PY_ROLE_FREES:
+		return FAH_CALLEE_FREES;
 	case FAH_PY_ROLE_C:
 		return FAH_CALLEE_C;
 	default:
@@ -203,7 +205,8 @@ static void take_end(void *arg, const struct fah_code_lead *lead)
 		e->pointer = true;
 		e->own |= lead->kind == FAH_LEAD_MEMBER && fah_py_slot_is_own(lead->distance);
 	} else if (lead->kind == FAH_LEAD_JUMP && to_function(e->c, lead->target, &start)) {
-		e->own |= start == e->callee || role_of(e->c, start) == FAH_PY_ROLE_PYTHON;
+		e->own |= start == e->callee || role_of(e->c, start) == FAH_PY_ROLE_PYTHON ||
+			  role_of(e->c, start) == FAH_PY_ROLE_FREES;
 	}
 }
 
@@ -231,6 +234,8 @@ static enum fah_callee_step by_name(struct fah_callees *c, uint64_t target, uint
 	case FAH_PY_ROLE_PYTHON:
 	case FAH_PY_ROLE_OTHER:
 		return FAH_CALLEE_PYTHON;
+	case FAH_PY_ROLE_FREES:
+		return FAH_CALLEE_FREES;
 	case FAH_PY_ROLE_C:
 		return FAH_CALLEE_C;
 	default:
@@ -252,7 +257,7 @@ static enum fah_callee_step work_out(struct fah_callees *c, uint64_t caller, uin
 	if (site.kind == FAH_CALL_NAMED)
 		return by_name(c, site.target, callee);
 	if (site.kind == FAH_CALL_MEMBER && fah_py_slot_is_own(site.distance))
-		return FAH_CALLEE_PYTHON;
+		return fah_py_slot_frees(site.distance) ? FAH_CALLEE_FREES : FAH_CALLEE_PYTHON;
 	return site.kind == FAH_CALL_UNKNOWN ? FAH_CALLEE_HELPER : by_pointer(c, callee);
 }
 

@@ -19,6 +19,7 @@ enum fah_callee_step {
 	FAH_CALLEE_PYTHON = 3,	/* Python's, with all that is below */
 	FAH_CALLEE_POINTER = 4, /* a C function, unless the garbage collector has made the call */
 	FAH_CALLEE_C = 5,	/* a C function */
+	FAH_CALLEE_FREES = 6,	/* as PYTHON: an object is freed */
 };
 
 struct fah_callees; /* opaque: of one interpreter */

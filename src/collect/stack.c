@@ -102,7 +102,9 @@ struct merge {
 	struct fah_runtime_code *runtime;
 	struct fah_native_place places[FAH_NATIVE_MAX]; /* of ctx->pcs */
 	uint32_t evals, last_eval;			/* among pcs: how many, and the innermost */
-	uint32_t entries;				/* among frames */
+	uint32_t n_frames;				/* of ctx->frames that stand in loops */
+	uint32_t entries;				/* among them */
+	uint32_t ended_at; /* the frame behind them stands before this one of pcs; 0: it does not */
 	bool in_gc;
 };
 
@@ -130,7 +132,7 @@ static void look(struct merge *m, uint32_t map)
 		m->evals++;
 		m->last_eval = i;
 	}
-	for (uint32_t i = 0; i < m->ctx->n_frames; i++)
+	for (uint32_t i = 0; i < m->n_frames; i++)
 		m->entries += m->ctx->frames[i].entry;
 }
 
@@ -182,6 +184,59 @@ static bool called_c(struct merge *m)
 	return false;
 }
 
+/*
+ * The innermost frame has ended if something is freed inside the innermost loop: then it is what
+ * the frame held. A frame that was just pushed looks like the one that stood there before until it
+ * is filled, but nothing is freed meanwhile. *ret_at: the native frame that was called to run it.
+ */
+static bool is_dying(struct merge *m, uint32_t *ret_at)
+{
+	*ret_at = 0;
+	for (uint32_t i = m->last_eval; m->evals && i + 1 < m->ctx->n_pcs; i++) {
+		enum fah_callee_step step =
+			fah_modules_step(m->modules, &m->places[i], &m->places[i + 1]);
+
+		if (step != FAH_CALLEE_PASSES && !*ret_at)
+			*ret_at = i + 1;
+		if (step == FAH_CALLEE_FREES)
+			return true;
+		if (step != FAH_CALLEE_PASSES && step != FAH_CALLEE_HELPER &&
+		    step != FAH_CALLEE_PYTHON)
+			return false;
+	}
+	return false;
+}
+
+/* The innermost frame is taken away, or put in its place among the native ones. */
+static bool place_dying(struct merge *m)
+{
+	bool entry = m->ctx->frames[m->n_frames - 1].entry;
+	uint32_t at;
+	bool dying = is_dying(m, &at);
+
+	/* it ran in the innermost loop, which is still there */
+	if (dying && (!entry || m->evals == m->entries))
+		return true;
+	m->n_frames--;
+	m->entries -= entry;
+	/* 3.11: its loop has gone, and the innermost one is its caller's */
+	if (!dying || m->in_gc || m->evals != m->entries)
+		return false;
+	m->ended_at = at;
+	return true;
+}
+
+/* Python or native, by the native frames. */
+static void judge(struct merge *m, bool dying, uint32_t *flags)
+{
+	uint32_t in = *flags & FAH_IN_MASK;
+
+	if (in == FAH_IN_PYTHON && foreign(m))
+		*flags |= FAH_IN_NATIVE;
+	else if (in == FAH_IN_NATIVE && m->n_frames && (dying ? !foreign(m) : !called_c(m)))
+		*flags &= ~(uint32_t)FAH_IN_MASK; /* FAH_IN_PYTHON */
+}
+
 /* One entry frame and those behind it in the same loop; how many were taken. */
 static uint32_t add_group(struct merge *m, uint32_t from, uint32_t *node)
 {
@@ -189,16 +244,19 @@ static uint32_t add_group(struct merge *m, uint32_t from, uint32_t *node)
 
 	do
 		*node = python_node(m->w, *node, &m->ctx->frames[i++]);
-	while (i < m->ctx->n_frames && !m->ctx->frames[i].entry);
-	if (i == m->ctx->n_frames && m->in_gc)
+	while (i < m->n_frames && !m->ctx->frames[i].entry);
+	if (i == m->n_frames && m->in_gc)
 		*node = collector_node(m->w, *node);
 	return i - from;
 }
 
 static uint32_t add_natives(struct merge *m, uint32_t from, uint32_t to, uint32_t node)
 {
-	for (uint32_t i = from; i < to; i++)
+	for (uint32_t i = from; i < to; i++) {
+		if (m->ended_at && i == m->ended_at)
+			node = python_node(m->w, node, &m->ctx->frames[m->n_frames]);
 		node = native_nodes(m->modules, m->w, node, &m->places[i]);
+	}
 	return node;
 }
 
@@ -207,7 +265,7 @@ static uint32_t join(struct merge *m, struct fah_stack_stats *stats)
 	const struct fah_stack_ctx *ctx = m->ctx;
 	uint32_t node = 0, frame = 0;
 
-	if (!ctx->n_frames) /* a thread without Python, or before its first frame */
+	if (!m->n_frames) /* a thread without Python, or before its first frame */
 		return add_natives(m, 0, ctx->n_pcs, 0);
 	/* The outermost frame always is an entry, unless the outer ones were left out. A loop that
 	 * has just begun or is about to end has no frame of Python; only the innermost can be that.
@@ -216,14 +274,14 @@ static uint32_t join(struct merge *m, struct fah_stack_stats *stats)
 	    ctx->frames[0].entry) {
 		stats->joined++;
 		for (uint32_t i = 0; i < ctx->n_pcs; i++) {
-			if (m->places[i].eval && frame < ctx->n_frames)
+			if (m->places[i].eval && frame < m->n_frames)
 				frame += add_group(m, frame, &node);
 			else
-				node = native_nodes(m->modules, m->w, node, &m->places[i]);
+				node = add_natives(m, i, i + 1, node);
 		}
 		return node;
 	}
-	while (frame < ctx->n_frames)
+	while (frame < m->n_frames)
 		frame += add_group(m, frame, &node);
 	if (!m->evals) {
 		stats->unjoined++;
@@ -244,8 +302,10 @@ bool fah_stack_take(struct fah_stack_ctx *ctx, struct fah_codes *codes, struct f
 			  .modules = modules,
 			  .runtime = runtime,
 			  .in_gc = *flags & FAH_SAMPLE_IN_GC};
+	bool dying = *flags & FAH_SAMPLE_DYING;
 	uint32_t map;
 
+	*flags &= FAH_SAMPLE_FLAGS_MASK;
 	*ret_node = 0;
 	if (!take_frames(ctx, codes, w, cur)) {
 		ctx->n_frames = ctx->n_pcs = 0;
@@ -257,17 +317,18 @@ bool fah_stack_take(struct fah_stack_ctx *ctx, struct fah_codes *codes, struct f
 	for (uint32_t i = 0; i < ctx->n_frames; i++)
 		if (!ctx->frames[i].known)
 			return false;
+	m.n_frames = ctx->n_frames;
+	dying &= m.n_frames > 0;
 	if (!map || !modules) {
 		stats->without++;
-		for (uint32_t i = 0; i < ctx->n_frames;)
+		m.n_frames -= dying;
+		for (uint32_t i = 0; i < m.n_frames;)
 			i += add_group(&m, i, ret_node);
 		return true;
 	}
 	look(&m, map);
-	if ((*flags & FAH_IN_MASK) == FAH_IN_PYTHON && foreign(&m))
-		*flags |= FAH_IN_NATIVE;
-	else if ((*flags & FAH_IN_MASK) == FAH_IN_NATIVE && ctx->n_frames && !called_c(&m))
-		*flags &= ~(uint32_t)FAH_IN_MASK; /* FAH_IN_PYTHON */
+	dying = dying && place_dying(&m);
+	judge(&m, dying, flags);
 	*ret_node = join(&m, stats);
 	return true;
 }

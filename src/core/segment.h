@@ -322,6 +322,9 @@ enum fah_sample_flag {
 	FAH_SAMPLE_IN_GC = 64, /* the garbage collector ran, called from the innermost frame */
 	FAH_SAMPLE_SYSTEM_PART = 128, /* some of its CPU was the kernel's: how much follows */
 	FAH_SAMPLE_FLAGS_MASK = 255,
+	/* Not in captures. The innermost frame may be one that has ended, and what it holds is
+	 * freed: the native frames have to say so. */
+	FAH_SAMPLE_DYING = 256,
 };
 
 /* What a blocked thread waits for. Also in captures. */

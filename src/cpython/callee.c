@@ -23,14 +23,14 @@ const struct fah_py_known_slot fah_py_known_slots[] = {
 	{"PyBaseObject_Type", TP_INIT, FAH_PY_ROLE_PYTHON},
 	{"PyBaseObject_Type", TP_NEW, FAH_PY_ROLE_PYTHON},
 	/* of what calls themselves make and free */
-	{"PyTuple_Type", TP_DEALLOC, FAH_PY_ROLE_PYTHON},
-	{"PyDict_Type", TP_DEALLOC, FAH_PY_ROLE_PYTHON},
-	{"PyFrame_Type", TP_DEALLOC, FAH_PY_ROLE_PYTHON},
-	{"PyMethod_Type", TP_DEALLOC, FAH_PY_ROLE_PYTHON},
-	{"PyLong_Type", TP_DEALLOC, FAH_PY_ROLE_PYTHON},
-	{"PyFloat_Type", TP_DEALLOC, FAH_PY_ROLE_PYTHON},
-	{"PyUnicode_Type", TP_DEALLOC, FAH_PY_ROLE_PYTHON},
-	{"PyList_Type", TP_DEALLOC, FAH_PY_ROLE_PYTHON},
+	{"PyTuple_Type", TP_DEALLOC, FAH_PY_ROLE_FREES},
+	{"PyDict_Type", TP_DEALLOC, FAH_PY_ROLE_FREES},
+	{"PyFrame_Type", TP_DEALLOC, FAH_PY_ROLE_FREES},
+	{"PyMethod_Type", TP_DEALLOC, FAH_PY_ROLE_FREES},
+	{"PyLong_Type", TP_DEALLOC, FAH_PY_ROLE_FREES},
+	{"PyFloat_Type", TP_DEALLOC, FAH_PY_ROLE_FREES},
+	{"PyUnicode_Type", TP_DEALLOC, FAH_PY_ROLE_FREES},
+	{"PyList_Type", TP_DEALLOC, FAH_PY_ROLE_FREES},
 };
 const size_t fah_py_n_known_slots = sizeof(fah_py_known_slots) / sizeof(fah_py_known_slots[0]);
 
@@ -72,9 +72,9 @@ static const struct named names[] = {
 	{"PyType_GenericAlloc", FAH_PY_ROLE_PYTHON},
 	{"object_new", FAH_PY_ROLE_PYTHON},
 	{"object_init", FAH_PY_ROLE_PYTHON},
-	{"subtype_dealloc", FAH_PY_ROLE_PYTHON},
-	{"frame_dealloc", FAH_PY_ROLE_PYTHON},
-	{"_Py_Dealloc", FAH_PY_ROLE_PYTHON},
+	{"subtype_dealloc", FAH_PY_ROLE_FREES},
+	{"frame_dealloc", FAH_PY_ROLE_FREES},
+	{"_Py_Dealloc", FAH_PY_ROLE_FREES},
 
 	/* specialised instructions call these for str(), tuple(), isinstance(), len(), append() */
 	{"PyObject_Str", FAH_PY_ROLE_C},
@@ -119,13 +119,18 @@ enum fah_py_role fah_py_role_of(const char *symbol)
 
 bool fah_py_slot_is_own(int32_t distance)
 {
-	static const int32_t own[] = {TP_DEALLOC, TP_TRAVERSE, TP_CLEAR,   TP_ALLOC,
-				      TP_FREE,	  TP_DEL,      TP_FINALIZE};
+	static const int32_t own[] = {TP_TRAVERSE, TP_CLEAR, TP_ALLOC,
+				      TP_FREE,	   TP_DEL,   TP_FINALIZE};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (distance == own[i])
 			return true;
-	return false;
+	return fah_py_slot_frees(distance);
+}
+
+bool fah_py_slot_frees(int32_t distance)
+{
+	return distance == TP_DEALLOC;
 }
 
 /* METH_VARARGS and the like: ten bits, and one that says how it is called, or none for old ones. */

@@ -15,6 +15,7 @@ enum fah_py_role {
 	FAH_PY_ROLE_OTHER,   /* a name that says nothing: a helper, or the work of a C function */
 	FAH_PY_ROLE_PASSES,  /* calls what it is given, be that Python or C */
 	FAH_PY_ROLE_PYTHON,  /* begins or ends a call of Python code, makes or frees objects */
+	FAH_PY_ROLE_FREES,   /* likewise: frees an object */
 	FAH_PY_ROLE_C,	     /* what Python code has called */
 };
 
@@ -24,6 +25,7 @@ enum fah_py_role fah_py_role_of(const char *symbol);
 /* A call through the word at this distance from a type is no call of the program's: the object is
  * made, freed or looked at by the garbage collector. */
 bool fah_py_slot_is_own(int32_t distance);
+bool fah_py_slot_frees(int32_t distance);
 
 /* Functions whose addresses tell those of others: data at symbol + distance. */
 struct fah_py_known_slot {

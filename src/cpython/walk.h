@@ -61,6 +61,11 @@ struct fah_py_walk {
 	bool truncated;
 	bool leaf_call;
 	bool recovered;
+	/* 3.11+: a frame that has ended is no longer in the chain while what it holds is freed. One
+	 * that looks like that, called from the innermost of frames[]; but one that was just
+	 * pushed, and is not filled yet, shows what stood there before. */
+	bool is_dying;
+	struct fah_py_frame dying; /* entry: the innermost evaluation loop has begun with it */
 	uint64_t c_entry; /* 3.11+: where on the C stack the innermost frame's evaluation loop
 			     stands; 0: not known */
 
@@ -82,7 +87,10 @@ struct fah_py_walk {
 	/* 3.11+: the data-stack chunk at hand, its first word, and the older chunk */
 	uint64_t chunk, chunk_lo, older, older_end;
 	uint64_t stack_end; /* the next older frame on the data stack must end here */
-	uint64_t cframe;    /* 3.11, 3.12: the C frame that the frames at hand belong to */
+	uint64_t top;	    /* of the data stack */
+	uint64_t gap_at; /* where what lies at the top beyond the chain begins; 0: nothing does */
+	bool begins_with_shim;
+	uint64_t cframe; /* 3.11, 3.12: the C frame that the frames at hand belong to */
 	uint64_t cframe_previous;
 	bool at_top;	 /* no frame on the data stack was met yet */
 	bool boundary;	 /* C code was passed since the last frame on the data stack */

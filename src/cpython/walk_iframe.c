@@ -168,6 +168,8 @@ static int flush(struct fah_py_walk *w, uint32_t keep)
 				return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 			if (p->gap == FAH_PY_GAP_DEAD && !gap_is_dead(w, end, p->end))
 				return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
+			if (p->end == w->top)
+				w->gap_at = end;
 		}
 		if (!fah_py_iframe_instr(l, code, p->instr, p->generator, &instr))
 			return fah_py_walk_doubt(w, FAH_PY_DOUBT_CODE);
@@ -279,8 +281,10 @@ static int step_far(struct fah_py_walk *w, uint64_t addr, uint64_t *ret_previous
 	*ret_previous = fah_py_u64(frame + l->f_previous);
 	if (frame[l->f_owner] >= l->owner_shim && w->c_entry == 0)
 		w->c_entry = addr;
-	if (frame[l->f_owner] >= l->owner_shim)
+	if (frame[l->f_owner] >= l->owner_shim) {
+		w->begins_with_shim |= w->n_walked == 1;
 		return pass_boundary(w, *ret_previous, addr);
+	}
 	if (frame[l->f_owner] != FAH_PY_OWNER_GENERATOR)
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 	if (!fah_py_is_gen(w, fah_py_u64(raw + l->ob_type)))
@@ -321,6 +325,8 @@ static int finish_chunk(struct fah_py_walk *w)
 		return 0;
 	if ((!w->at_top && !w->boundary) || !gap_is_dead(w, w->chunk_lo, w->stack_end))
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
+	if (w->stack_end == w->top)
+		w->gap_at = w->chunk_lo;
 	w->at_top = w->boundary = false;
 	return 0;
 }
@@ -344,8 +350,10 @@ int fah_py_walk_chain(struct fah_py_walk *w, uint64_t frame, uint64_t base_frame
 	int err;
 
 	w->at_top = true;
-	w->boundary = false;
+	w->boundary = w->begins_with_shim = false;
 	w->ends_well = true;
+	w->top = w->stack_end;
+	w->gap_at = 0;
 	while (frame != 0) {
 		if (w->n_walked++ >= FAH_PY_MAX_WALK)
 			return fah_py_walk_doubt(w, FAH_PY_DOUBT_LOOP);
@@ -400,6 +408,36 @@ int fah_py_walk_chain(struct fah_py_walk *w, uint64_t frame, uint64_t base_frame
 	return finish_chunk(w);
 }
 
+/*
+ * What lies beyond the chain at the top is one whole frame that has begun, and whose caller is the
+ * current one: see struct fah_py_walk. It is unlinked before what it holds is freed, and popped
+ * after. Nothing of this is needed for the rest, so no doubt comes of it.
+ */
+static void see_dying(struct fah_py_walk *w, uint64_t current)
+{
+	const struct fah_py_layout *l = w->layout;
+	const struct fah_py_code_seen *code = &w->batch[0];
+	uint8_t head[128];
+	uint32_t instr;
+	bool entry;
+
+	if (l->f_localsplus > sizeof(head) || w->top - w->gap_at < l->f_localsplus ||
+	    fah_load(w->mem, w->gap_at, head, l->f_localsplus) < 0 || head[l->f_owner] != 0 ||
+	    fah_py_u64(head + l->f_previous) != current)
+		return;
+	entry = l->f_is_entry != 0 ? head[l->f_is_entry] : w->begins_with_shim;
+	w->pending[0] = (struct fah_py_pending){.addr = w->gap_at,
+						.code = fah_py_u64(head + l->f_code) &
+							~(uint64_t)l->code_tag_mask};
+	w->is_dying = fah_py_codes_read(w, 1) == 0 &&
+		      w->top - w->gap_at == (uint64_t)code->slots * 8 &&
+		      fah_py_iframe_instr(l, code, fah_py_u64(head + l->f_instr), false, &instr) &&
+		      instr != FAH_PY_NOT_STARTED && !fah_py_code_is_own(l, code);
+	if (w->is_dying)
+		w->dying = (struct fah_py_frame){code->addr, instr, entry, code->ident};
+	w->doubt = FAH_PY_DOUBT_NONE;
+}
+
 int fah_py_walk_iframes(struct fah_py_walk *w, uint64_t tstate)
 {
 	const struct fah_py_layout *l = w->layout;
@@ -430,6 +468,8 @@ int fah_py_walk_iframes(struct fah_py_walk *w, uint64_t tstate)
 	if (err < 0)
 		return err;
 	err = fah_py_walk_chain(w, frame, base_frame, FAH_PY_GAP_ANY);
+	if (err == 0 && w->gap_at != 0 && !w->recovered)
+		see_dying(w, frame);
 	if (err < 0 && l->frames_kind == FAH_PY_FRAMES_CFRAME)
 		err = fah_py_walk_recover(w, stack[0], stack[1], exc_info, exc_base);
 	return err;

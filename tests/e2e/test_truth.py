@@ -57,6 +57,8 @@ def cases():
     few = pythons.one_of_each_kind()
     for python in pythons.versions():
         for program in EVERYWHERE + ELSEWHERE:
+            if python.version < truth.SINCE.get(program, ()):
+                continue
             if FULL or program in EVERYWHERE or python in few:
                 yield program, python
 

@@ -27,7 +27,8 @@ SYSTEM_PART = 128
 IN_TREE = re.compile(r"^[\s│|]*[├└|`]+─*-*\s*(?P<name>\S.*?)\.{2,}\s*(?P<share>[\d.]+)%\s*$")
 
 # on every Python also in the short form
-EVERYWHERE = ("loops", "calls", "lines", "bytecode_lines", "pure_calls", "c_calls")
+EVERYWHERE = ("loops", "calls", "lines", "bytecode_lines", "pure_calls", "c_calls", "freeing")
+SINCE = {"freeing": (3, 11)}  # programs whose truth older ones cannot be asked for
 ELSEWHERE = (
     "holding",
     "dropping",
