@@ -163,6 +163,10 @@ static void write_moment(void *context, const struct fah_sight *sight)
 	fah_out_seconds(out, m->own_s);
 	fah_out_adds(out, ",\"run_s\":");
 	fah_out_seconds(out, m->run_s);
+	if (!m->is_wait && m->system > 0) {
+		fah_out_adds(out, ",\"system_s\":");
+		fah_out_seconds(out, m->system);
+	}
 	fah_out_adds(out, m->is_wait ? ",\"reason\":\"" : ",\"in\":\"");
 	fah_out_adds(out, m->is_wait ? fah_wait_words(m->reason) : fah_where_words(m->flags));
 	fah_out_adds(out, "\"}\n");

@@ -146,3 +146,28 @@ def test_where_from_and_where_to(program, tmp_path):
     assert out.read_bytes() == expected
     result = run([BINARY, "export", tmp_path, "-f", "folded"], tmp_path)
     assert result.status == 2 and "no profile.fah" in result.err
+
+
+def test_kinds_of_jsonl(program, system_python, tmp_path):
+    """Python, native and system of all samples add up to what the summary says, the kernel's part of each too."""
+    result = profile(system_python, [str(TARGETS / "truth" / "faults.py"), "1"], tmp_path)
+    capture = capture_of(result)
+    kinds = dict.fromkeys(("python", "native", "system"), 0.0)
+    parts = 0
+    for line in export(capture, "jsonl").out.splitlines():
+        it = json.loads(line)
+        if it["type"] != "sample":
+            continue
+        assert it["in"] != "system" or it["system_s"] == it["own_s"], it
+        part = it.get("system_s", 0.0) / it["own_s"] if it["own_s"] else 0.0
+        assert 0 <= part <= 1, it
+        parts += 0 < part < 1
+        kinds["system"] += it["run_s"] * part
+        kinds[it["in"]] += it["run_s"] * (1 - part)
+    said = run([BINARY, "summarize", "--json", "-n", "1000", "-t", "0", capture], tmp_path)
+    functions = json.loads(said.out)["functions"]
+    assert parts, "no sample with a part"
+    for kind, s in kinds.items():
+        shown = sum(function["seconds"][kind] for function in functions)
+        assert abs(s - shown) < 0.02 * sum(kinds.values()), (kind, kinds, functions)
+    assert kinds["system"] > 0.2 * sum(kinds.values()), kinds
