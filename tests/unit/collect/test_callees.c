@@ -214,7 +214,7 @@ KEPT static uint64_t frees(const struct type *type)
 static void test_freed(void **state)
 {
 	(void)state;
-	assert_step(frees(&PyType_Type), unknown, FAH_CALLEE_PYTHON);
+	assert_step(frees(&PyType_Type), unknown, FAH_CALLEE_FREES);
 }
 
 /* Offsets of nowhere, as a hostile process may send them. */
