@@ -175,7 +175,7 @@ def test_the_times_of_a_trace(program, python, tmp_path):
 @pytest.mark.parametrize("form", ["callgrind", "chrome", "gecko", "svg"])
 def test_captures_cut_anywhere(program, form, tmp_path):
     data = (GOLDEN / "v2.fah").read_bytes()
-    for size in (0, 16, 300, 600, len(data) - 40, len(data)):
+    for size in (1, 16, 300, 600, len(data) - 40, len(data)):
         (tmp_path / "cut.fah").write_bytes(data[:size])
         out = export(tmp_path / "cut.fah", form, "-i", "-n", "-t").stdout
         if form == "callgrind":
