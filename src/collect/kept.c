@@ -190,7 +190,8 @@ void fah_kept_take(struct fah_collected *p, const char *dir, struct fah_writer *
 	if (path.failed || fah_file_read_regular(path.p, FILE_MAX, &data, &len) < 0)
 		return;
 	each(&k, data, len, FAH_KEPT_CALLED, note_called);
-	qsort(k.called, k.n_called, sizeof(*k.called), by_address);
+	if (k.n_called)
+		qsort(k.called, k.n_called, sizeof(*k.called), by_address);
 	each(&k, data, len, FAH_KEPT_CALLS, take_calls);
 	each(&k, data, len, FAH_KEPT_CALLED, take_called);
 	each(&k, data, len, FAH_KEPT_LINES, take_lines);
