@@ -298,6 +298,10 @@ def by_report(it: Run) -> List[Seen]:
     """Shares of wall time, of units that share no function with others."""
     if it.truth.word("shared"):
         return []
+    # who sleeps all the time and finds no core when it awakes stands between two lines: whose that time is nobody knows
+    without_core = re.search(r"[Nn]o core (\d+)%", it.text)
+    if it.program == "periodic" and without_core and int(without_core.group(1)) > 20:
+        return []
     shown_all = tree(it.text)
     wall = report.seconds(it.text, "Total Wall Time")
     count = min(stated_samples(it.text), effective([s[2] for s in it.capture.samples]))
