@@ -1,10 +1,10 @@
 /* switches.c - see switches.h. */
 #include "collect/switches.h"
 
-#define OF_TIME 200.0
-#define OF_CPU 50.0
+#define OF_TIME 100.0
+#define OF_CPU 20.0
 #define OF_TIME_AT_LEAST 2000.0
-#define SAVED_NS 500000.0    /* at most: a tenth of a second's */
+#define SAVED_NS 1000000.0   /* at most: a tenth of a second's */
 #define NEW_NS 15000000u     /* a new thread has none before the second look */
 #define QUIET_NS 1000000000u /* one that had many switches, after so long without, */
 #define QUIET_DOUBLED 6	     /* twice as long each time, so often */

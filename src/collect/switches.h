@@ -2,7 +2,7 @@
  * switches.h - whether a thread gives its core away so often that an event on it would cost too
  * much (switch_cost.h). Pure arithmetic over the kernel's account of the thread.
  *
- * Switches may cost a 200th of the time, and a 50th of the thread's own CPU: fifty threads that
+ * Switches may cost a 100th of the time, and a 20th of the thread's own CPU: fifty threads that
  * wait for the GIL, and each wake 200 times a second for it, are each below the former. A 2,000th
  * of the time is always left: that is nothing, however little a thread does.
  */

@@ -52,7 +52,7 @@ static void who_hands_over_has_none(void **state)
 	struct thread pair = {0}, of_fifty = {0}, napping = {0};
 
 	assert_int_equal(run(&pair, 1000, 20000, 0.5), 0);
-	assert_int_equal(run(&napping, 1000, 1000, 0.1), 0);
+	assert_int_equal(run(&napping, 1000, 1500, 0.1), 0);
 	assert_true(run(&of_fifty, 2000, 200, 0.02) <= 300);
 	assert_int_equal(run(&of_fifty, 2000, 200, 0.02), 0);
 }
