@@ -131,9 +131,10 @@ struct fah_thread_state {
 	uint32_t tid;
 	uint64_t pthread_id, tstate;
 	uint64_t start_mono_ns, last_cpu_ns;
-	uint64_t last_blocked;		  /* voluntary context switches at its last record */
-	uint64_t last_system_ns;	  /* the kernel's part of its CPU, up to its last record */
-	uint64_t owed_system_ns;	  /* of that, what no sample has got yet */
+	uint64_t last_blocked;	 /* voluntary context switches at its last record */
+	uint64_t last_faults;	 /* of pages, up to its last record */
+	uint64_t last_system_ns; /* the kernel's part of its CPU, up to its last record */
+	int64_t owed_system_ns;	 /* of that, what no sample has got yet; below 0: has too much */
 	uint64_t ticks_ns, user_ticks_ns; /* what the kernel's ticks gave it, at the timer's last */
 	uint64_t time_ns;		  /* of its last sample */
 	uint64_t real_cpu_ns;		  /* its CPU when that was taken */
@@ -312,9 +313,13 @@ void fah_chunk_release(struct fah_thread_state *t); /* its thread ends */
 struct fah_usage {
 	bool known;	    /* false: a sandbox forbids to ask */
 	bool blocked;	    /* at least once; where it is not known, too */
+	bool by_sum;	    /* what follows is of sums that the kernel smooths */
 	uint64_t system_ns; /* the kernel's part */
 };
 void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usage *ret);
+/* All of it was the kernel's, as is known of this very sample: others get the less of the sum. In
+ * the long run no more than that sum. */
+void fah_usage_all_system(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usage *use);
 void fah_usage_tick(struct fah_thread_state *t,
 		    struct fah_ticks *ret); /* at a signal of the timer */
 

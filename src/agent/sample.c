@@ -87,24 +87,30 @@ void fah_sample_thread_end(struct fah_thread_state *t, uint64_t cpu)
 	atomic_store(&t->busy, false);
 }
 
-/* The interrupted instruction follows a system call: the tick came while the kernel was at work. */
+/* The interrupted instruction follows a system call, or is one that is made again: the signal came
+ * while the kernel was at work. */
 static bool in_kernel(struct fah_thread_state *t, uint64_t pc, enum fah_code_owner owner)
 {
-	uint8_t insn[FAH_ARCH_SYSCALL_INSN_LEN];
+	uint8_t insn[2 * FAH_ARCH_SYSCALL_INSN_LEN];
+	const uint8_t *at = insn;
 
-	if (owner !=
-	    FAH_CODE_OTHER) /* code that stays mapped, and never starts with this very byte */
-		return fah_arch_is_syscall((const uint8_t *)(uintptr_t)pc - sizeof(insn));
-	return fah_load(&t->ahead.mem, pc - sizeof(insn), insn, sizeof(insn)) == 0 &&
-	       fah_arch_is_syscall(insn);
+	/* code that stays mapped, and never starts with this very byte; it may end with it */
+	if (owner != FAH_CODE_OTHER && pc % 4096 != 4095)
+		at = (const uint8_t *)(uintptr_t)pc - FAH_ARCH_SYSCALL_INSN_LEN;
+	else if (fah_load(&t->ahead.mem, pc - FAH_ARCH_SYSCALL_INSN_LEN, insn, sizeof(insn)) < 0)
+		return false;
+	return fah_arch_is_syscall(at) || fah_arch_is_syscall(at + FAH_ARCH_SYSCALL_INSN_LEN);
 }
 
-static uint32_t where(struct fah_thread_state *t, uint64_t pc, const struct fah_usage *use,
+static uint32_t where(struct fah_thread_state *t, uint64_t pc, struct fah_usage *use,
 		      uint64_t cpu_ns)
 {
 	enum fah_code_owner owner = fah_modules_owner(pc);
-	uint32_t part = use->system_ns ? FAH_SAMPLE_SYSTEM_PART : 0;
+	uint32_t part;
 
+	if (use->by_sum && in_kernel(t, pc, owner))
+		fah_usage_all_system(t, cpu_ns, use);
+	part = use->system_ns ? FAH_SAMPLE_SYSTEM_PART : 0;
 	if (use->known ? part && use->system_ns == cpu_ns : in_kernel(t, pc, owner))
 		return FAH_IN_SYSTEM;
 	if (!t->walk.n_frames || t->walk.leaf_call || owner == FAH_CODE_OTHER)
@@ -136,6 +142,7 @@ static void by_clock(struct fah_thread_state *t, const struct came *came, uint64
 {
 	if (came->by == BY_EVENT)
 		return;
+	use->by_sum = false;
 	t->owed_system_ns = 0;
 	use->system_ns = 0;
 	if (came->by == BY_KERNEL_TICK)

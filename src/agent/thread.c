@@ -217,7 +217,8 @@ static struct fah_thread_state *claim_state(void)
 /* What the kernel counts begins anew with each thread, a fork's child's too. */
 static void forget_usage(struct fah_thread_state *t)
 {
-	t->last_blocked = t->last_system_ns = t->owed_system_ns = 0;
+	t->last_blocked = t->last_faults = t->last_system_ns = 0;
+	t->owed_system_ns = 0;
 	t->ticks_ns = t->user_ticks_ns = 0;
 	t->time_ns = t->real_cpu_ns = 0;
 	fah_when_begin(&t->when, fah_now_mono(), 0);

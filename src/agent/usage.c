@@ -5,7 +5,9 @@
  * fault leaves no trace there (of a program that spent 92 % in page faults, the test for a system
  * call instruction saw 17 %). The kernel counts it, in ticks or better, so its count is shared out:
  * each sample gets what was added since the last one, never more than its own CPU, the rest goes to
- * the next.
+ * the next. Of samples between ticks those that came in a system call are all the kernel's, and
+ * what is left is for those since whose last one there were page faults: the sums are smoothed, so
+ * most of it would stand beside.
  */
 #include "agent/agent.h"
 #include "core/sys.h"
@@ -14,7 +16,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define SMALL 64 /* a part below 1/64 of the sample is left to the next one */
+#define AHEAD_NS 50000000 /* of the sum, which comes late, that samples may have before */
+#define SMALL 64	  /* a part below 1/64 of the sample is left to the next one */
 
 /* What the kernel counts at its ticks, before it makes getrusage's figures of it, which are
  * smoothed: a line of pure Python had 25 % system. */
@@ -46,7 +49,8 @@ void fah_usage_tick(struct fah_thread_state *t, struct fah_ticks *ret)
 void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usage *ret)
 {
 	struct rusage ru;
-	uint64_t system, blocked;
+	uint64_t system, blocked, owed, faults;
+	bool faulted;
 
 	memset(&ru, 0, sizeof(ru));
 	*ret = (struct fah_usage){.known = FAH_SYS2(SYS_getrusage, RUSAGE_THREAD, &ru) == 0,
@@ -56,15 +60,29 @@ void fah_usage_since(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usa
 	blocked = (uint64_t)ru.ru_nvcsw;
 	ret->blocked = blocked != t->last_blocked;
 	t->last_blocked = blocked;
+	ret->by_sum = true;
 	system = fah_timeval_ns(ru.ru_stime);
 	if (system > t->last_system_ns)
-		t->owed_system_ns += system - t->last_system_ns;
+		t->owed_system_ns += (int64_t)(system - t->last_system_ns);
 	t->last_system_ns = system;
-	if (t->owed_system_ns < cpu_ns / SMALL)
+	owed = t->owed_system_ns > 0 ? (uint64_t)t->owed_system_ns : 0;
+	faults = (uint64_t)ru.ru_minflt + (uint64_t)ru.ru_majflt;
+	faulted = faults != t->last_faults;
+	t->last_faults = faults;
+	if (!faulted || !owed || owed < cpu_ns / SMALL)
 		return;
-	ret->system_ns = t->owed_system_ns < cpu_ns ? t->owed_system_ns : cpu_ns;
+	ret->system_ns = owed < cpu_ns ? owed : cpu_ns;
 	if (cpu_ns - ret->system_ns < cpu_ns / SMALL)
 		ret->system_ns = cpu_ns;
-	t->owed_system_ns -=
-		t->owed_system_ns < ret->system_ns ? t->owed_system_ns : ret->system_ns;
+	t->owed_system_ns = owed < ret->system_ns ? 0 : (int64_t)(owed - ret->system_ns);
+}
+
+void fah_usage_all_system(struct fah_thread_state *t, uint64_t cpu_ns, struct fah_usage *use)
+{
+	int64_t more = (int64_t)(cpu_ns - use->system_ns), room = t->owed_system_ns + AHEAD_NS;
+
+	if (more > room)
+		more = room > 0 ? room : 0;
+	t->owed_system_ns -= more;
+	use->system_ns += (uint64_t)more;
 }

@@ -219,6 +219,36 @@ def test_perf_clock_does_not_lean(program, some_python, name, tmp_path):
     assert by_cpu and not wrong, "\n".join(wrong) + "\n" + it.text
 
 
+def system_of(it):
+    """The kernel's part of each unit, as shown."""
+    parts = {}
+    for (_thread, _time, cpu, flags, node), system in zip(it.capture.samples, it.capture.systems):
+        if flags & truth.RUNNING == truth.SYSTEM:
+            system = cpu
+        of = parts.setdefault(truth.unit_of(it, node), [0, 0])
+        of[0] += cpu
+        of[1] += system
+    return {unit: system / cpu for unit, (cpu, system) in parts.items()}
+
+
+@pytest.mark.parametrize("options", [["--rate", "1000"], ["--clock", "perf"]], ids=["fast", "perf"])
+def test_system_between_ticks(program, some_python, options, tmp_path):
+    """Between ticks the kernel says its part as smoothed sums: system calls are system all the same, and what stands
+    beside them, or beside page faults where samples are near enough to each other, is not."""
+    for name in ("kernel", "syscalls"):
+        (tmp_path / name).mkdir()
+        it = truth.run(name, some_python, 2.0, tmp_path / name, options=options)
+        if it.capture.meta["clock"] != "perf":
+            pytest.skip("SKIP: no perf events here: %s" % it.capture.meta["perf_refused"])
+        shown = system_of(it)
+        for unit in it.truth.word("kernel", ()):
+            assert shown[unit] > 0.9, (shown, it.table)
+        if name == "syscalls" or options[0] == "--rate":
+            assert shown["compute"] < 0.1, (shown, it.table)
+        total = [one for one in it.kinds if one.what == "system"]
+        assert abs(total[0].nearer(KINDS / 100).z) < truth.limit(100, CHANCE), total
+
+
 def test_stated_interval(runs, case):
     """What the report says of its certainty is the interval that the samples give."""
     it = runs.get(*case)
