@@ -24,14 +24,15 @@ void fah_linehits_done(struct fah_linehits *h)
 	fah_linehits_init(h, h->unit);
 }
 
-/* The text's number, from 0, and our copy of it. */
+/* The text's number, from 0, and our copy of it. It ends where C's texts do: who reads names with a
+ * zero byte in them, which only damaged files have, takes those for one. */
 static int text_of(struct fah_linehits *h, const char *s, size_t len, uint32_t *ret,
 		   const char **ret_text)
 {
 	uint32_t next = (uint32_t)h->texts.n, *id;
 	bool is_new;
 
-	id = fah_strmap_put(&h->texts, len ? s : "", len, &is_new, ret_text);
+	id = fah_strmap_put(&h->texts, len ? s : "", strnlen(s ? s : "", len), &is_new, ret_text);
 	if (!id)
 		return FAH_ERR_NOMEM;
 	if (is_new)
