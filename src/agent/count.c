@@ -24,6 +24,9 @@
 #define ROOM_SHARE 500u	  /* ... and so much of the CPU: a long run has longer windows, not more */
 #define OFTEN 256u	  /* calls since it is counted; a power of two */
 #define LOOK_EVERY 256u	  /* calls */
+#define NEW_NS 2000000u	  /* counting all again for functions that are new may cost so much, ... */
+#define NEW_SHARE 200u	  /* ... and of the CPU one part of so many */
+#define RESTART_NS 500u	  /* of that for each code object that is known */
 #define RUNNING_MAX 1000  /* frames among which a caller is looked for */
 #define WRITE_EVERY_NS 900000000u
 #define WRITE_AT_ONCE 128u
@@ -35,7 +38,8 @@ struct fah_counting fah_counting;
 static _Atomic bool look;   /* a handler came by: some time has passed */
 static bool over, far_over; /* what calls cost is too much; by far */
 static uint32_t n_off;
-static bool unknown_off; /* a fork's child: functions are off that are not in the table ... */
+static uint64_t for_new_ns; /* what it cost to count all again for functions that are new */
+static bool unknown_off;    /* a fork's child: functions are off that are not in the table ... */
 static _Atomic uint64_t written_ns;
 
 /* All are counted again. What another tool has switched off would come back to it: then not. */
@@ -82,11 +86,23 @@ static void say_cost(uint64_t spent)
 				      memory_order_relaxed);
 }
 
+/* A function that is new may call those that are not counted now: how often is known only once they
+ * were. */
+static bool is_worth_it(uint64_t cpu)
+{
+	uint64_t cost = (uint64_t)fah_counted_number() * RESTART_NS +
+			(uint64_t)n_off * OFTEN * fah_counting.probe_ns;
+
+	if (for_new_ns + cost > NEW_NS + cpu / NEW_SHARE)
+		return false;
+	for_new_ns += cost;
+	return true;
+}
+
 static void look_at_cost(void)
 {
 	uint64_t cpu = fah_now_process_cpu(), spent = fah_counting.n_told * fah_counting.probe_ns,
 		 allowed = FREE_NS + cpu / SHARE, room = ROOM_NS + cpu / ROOM_SHARE;
-	bool met_new = fah_counting.met_new;
 
 	fah_counting.cpu_ns = cpu;
 	atomic_store_explicit(&look, false, memory_order_relaxed);
@@ -96,12 +112,10 @@ static void look_at_cost(void)
 		allowed = 0;
 	over = spent > allowed;
 	far_over = spent > allowed + (allowed ? MORE_NS + cpu / MORE_SHARE : 0);
-	/* a function that is new may call those that are not counted now: how often is known only
-	 * once they were, so that may cost more */
-	fah_counting.met_new = false;
 	if ((n_off || unknown_off) &&
-	    spent + room < allowed + (met_new && allowed ? MORE_NS + cpu / MORE_SHARE : 0))
+	    (spent + room < allowed || (fah_counting.met_new && allowed && is_worth_it(cpu))))
 		count_all();
+	fah_counting.met_new = false;
 }
 
 static fah_object *given(fah_object *o)
@@ -155,7 +169,7 @@ static void no_more(struct fah_counted *c)
  * Half of its calls, or more, came since the last such word, so that what they took is known of the
  * latest ones: a function may be called now and then for long before it is called all the time.
  */
-static void often(struct fah_counted *c)
+static void often(struct fah_counted *c, struct fah_edge *e)
 {
 	struct fah_thread_state *t = fah_event_writer();
 
@@ -167,6 +181,7 @@ static void often(struct fah_counted *c)
 	for (uint32_t i = c->often ? 0 : c->first_edge; i; i = fah_edge_at(i - 1)->next)
 		fah_edge_list(c, fah_edge_at(i - 1));
 	c->often = true;
+	fah_loop_begins(e);
 }
 
 /* What was called since the last start is all that comes with one. */
@@ -239,17 +254,22 @@ fah_object *fah_count_call(fah_object *self, fah_object *const *args, long n)
 		other_begins(e);
 	if (c->off)
 		return given(fah_counting.disable);
+	if (e->away)
+		fah_loop_again(e);
 	/* release: who reads it, in another thread's handler, finds the rest of the edge too */
 	atomic_store_explicit(&e->n, atomic_load_explicit(&e->n, memory_order_relaxed) + 1,
 			      memory_order_release);
 	atomic_store_explicit(&c->n, atomic_load_explicit(&c->n, memory_order_relaxed) + 1,
 			      memory_order_relaxed);
 	c->since_on++;
+	if (fah_counting.checking)
+		fah_loops_check(e);
 	if (fah_counting.measuring)
 		return given(fah_counting.measured_off ? fah_counting.disable : fah_py.none);
 	if (c->since_on >= OFTEN && !(c->since_on & (c->since_on - 1)))
-		often(c);
-	if (far_over && c->since_on >= OFTEN) {
+		often(c, e);
+	if (far_over && c->since_on >= OFTEN && !fah_loop_wants_more(e)) {
+		fah_loop_left(e);
 		no_more(c);
 		return given(fah_counting.disable);
 	}
@@ -264,6 +284,7 @@ void fah_count_tick(struct fah_thread_state *t)
 		return;
 	atomic_store_explicit(&look, true, memory_order_relaxed);
 	now = fah_now_mono();
+	fah_loops_sample(t, now);
 	last = atomic_load(&written_ns);
 	if (now - last < WRITE_EVERY_NS || !atomic_compare_exchange_strong(&written_ns, &last, now))
 		return;
@@ -280,6 +301,7 @@ void fah_count_end(void)
 	if (!t)
 		return;
 	say_cost(fah_counting.n_told * fah_counting.probe_ns);
+	fah_loops_end();
 	fah_count_write_some(t, UINT32_MAX);
 	fah_thread_write_end(t);
 }
@@ -291,7 +313,7 @@ void fah_count_forked(void)
 	unknown_off |= n_off > 0;
 	atomic_store(&fah_counting.untold, unknown_off);
 	n_off = 0;
-	fah_counting.n_told = fah_counting.new_ns = 0;
+	fah_counting.n_told = fah_counting.new_ns = for_new_ns = 0;
 	over = far_over = false;
 	fah_count_table_clear();
 }

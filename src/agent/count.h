@@ -54,6 +54,10 @@ struct fah_edge {
 	uint32_t missed; /* starts of the caller before it was met, when the callee was not counted
 			  */
 	uint64_t written;
+	_Atomic uint64_t passed; /* of a loop that goes on while its calls are not counted: so many
+				  * in all, by its turns; 0: not known */
+	uint32_t loop;		 /* count_loops.c's: index + 1 */
+	bool away; /* its calls ceased to be counted there; the next one is to be told */
 };
 
 /* count_scope.c: whose calls are wanted. False: nobody asked for counts. */
@@ -74,10 +78,22 @@ struct fah_counted *fah_counted_at(uint32_t i); /* NULL beyond the last */
 struct fah_edge *fah_edge_at(uint32_t i);
 uint32_t fah_edge_index(const struct fah_edge *e);
 uint32_t fah_counted_index(const struct fah_counted *c);
+uint32_t fah_counted_number(void);
 /* What is new of the calls of one, and the starts by which they are paced; not in a handler. */
 void fah_count_write_edges(struct fah_thread_state *t, const struct fah_counted *callee);
 /* What is new of some: called in handlers, so not of all at once. */
 void fah_count_write_some(struct fah_thread_state *t, uint32_t most);
+
+/* count_loops.c, with the GIL, in callbacks, for the newest frame's call. */
+void fah_loops_setup(void);
+void fah_loops_clear(void);
+void fah_loops_check(struct fah_edge *e); /* in a loop of ours: whether loops can be read */
+void fah_loop_begins(struct fah_edge *e); /* its calls are all counted; again: nothing new */
+bool fah_loop_wants_more(const struct fah_edge *e); /* to know the calls of a turn */
+void fah_loop_left(struct fah_edge *e);		    /* from now on they are not */
+void fah_loop_again(struct fah_edge *e);	    /* once they are, if it is away */
+void fah_loops_sample(struct fah_thread_state *t, uint64_t now_ns); /* in a handler */
+void fah_loops_end(void); /* nothing is counted any more; not in a handler */
 
 /* What callbacks and their start share (count.c); but for `on` with the GIL only. */
 struct fah_counting {
@@ -90,12 +106,14 @@ struct fah_counting {
 	_Atomic bool untold; /* in a fork's child functions are off that no record says so of */
 	bool measuring;	     /* that, at the start ... */
 	bool measured_off;   /* ... and what it costs without */
+	bool checking;	     /* before that: whether loops can be read */
 	bool met_new;	     /* a function began for the first time */
 };
 extern struct fah_counting fah_counting;
 
 /* count_edges.c, with the GIL, in callbacks. */
-bool fah_count_setup(void); /* false: no memory */
+bool fah_count_setup(void);    /* false: no memory */
+uint64_t fah_count_work(void); /* the CPU that the program used for itself */
 /* From now on calls of it (id 0: of all) are counted, or not. */
 void fah_count_write_state(struct fah_thread_state *t, uint32_t id, bool counted);
 void fah_count_tell_unknown(struct fah_thread_state *t); /* also in handlers */

@@ -16,8 +16,7 @@
 #define NEW_SHARE 200u	      /* ... and of the CPU one part of so many */
 #define UP_MAX 64	      /* frames to the caller that is wanted */
 
-/* The CPU that the program used for itself. */
-static uint64_t work_ns(void)
+uint64_t fah_count_work(void)
 {
 	uint64_t all = fah_now_process_cpu(), ours = fah_counting.n_told * fah_counting.probe_ns;
 
@@ -26,6 +25,7 @@ static uint64_t work_ns(void)
 
 bool fah_count_setup(void)
 {
+	fah_loops_setup();
 	return fah_event_writer_setup() && fah_count_table_setup() == 0;
 }
 
@@ -38,7 +38,7 @@ void fah_count_write_state(struct fah_thread_state *t, uint32_t id, bool counted
 	p = fah_record_put_time(t, p);
 	p = fah_put_varint(p, id);
 	p = fah_put_varint(p, counted);
-	p = fah_put_varint(p, work_ns());
+	p = fah_put_varint(p, fah_count_work());
 	fah_record_commit(t, FAH_SEG_COUNTING, p);
 }
 

@@ -39,6 +39,9 @@ static bool measure_run(fah_object *run)
 {
 	int64_t told = INT64_MAX, untold = INT64_MAX, probe;
 
+	fah_counting.checking = true;
+	time_of(run);
+	fah_counting.checking = false;
 	for (int i = 0; i < TRIES; i++) {
 		fah_counting.measured_off = false;
 		fah_py_drop(fah_py.call_args(fah_counting.restart, NULL));

@@ -39,6 +39,7 @@ void fah_count_table_clear(void)
 	atomic_store(&n_edges, 0);
 	atomic_store(&writing, false);
 	next_written = 0;
+	fah_loops_clear();
 	FAH_SYS3(SYS_madvise, all, sizeof(*all), MADV_DONTNEED);
 }
 
@@ -108,6 +109,11 @@ uint32_t fah_counted_index(const struct fah_counted *c)
 	return (uint32_t)(c - all->codes);
 }
 
+uint32_t fah_counted_number(void)
+{
+	return atomic_load(&n_codes);
+}
+
 uint32_t fah_edge_index(const struct fah_edge *e)
 {
 	return (uint32_t)(e - all->edges);
@@ -146,16 +152,19 @@ static bool is_paced_anew(const struct fah_paced *paced)
 	return atomic_load_explicit(&paced->starts, memory_order_relaxed) != paced->starts_written;
 }
 
+static uint8_t *put_new(uint8_t *p, _Atomic uint64_t *value, uint64_t *written)
+{
+	uint64_t now = atomic_load_explicit(value, memory_order_relaxed), before = *written;
+
+	*written = now;
+	return fah_put_varint(p, now - before);
+}
+
 /* total: starts so far, counted all of them or not. */
 static uint8_t *put_paced(uint8_t *p, struct fah_paced *paced, uint64_t total)
 {
-	uint64_t starts = atomic_load_explicit(&paced->starts, memory_order_relaxed);
-	uint64_t calls = atomic_load_explicit(&paced->calls, memory_order_relaxed);
-
-	p = fah_put_varint(p, starts - paced->starts_written);
-	p = fah_put_varint(p, calls - paced->calls_written);
-	paced->starts_written = starts;
-	paced->calls_written = calls;
+	p = put_new(p, &paced->starts, &paced->starts_written);
+	p = put_new(p, &paced->calls, &paced->calls_written);
 	return fah_put_varint(p, total);
 }
 
@@ -171,7 +180,7 @@ static void write_edge(struct fah_thread_state *t, struct fah_edge *e)
 	     !(callee->off && n)) ||
 	    !callee->id)
 		return;
-	p = fah_record_begin(t, 13 * FAH_VARINT_MAX);
+	p = fah_record_begin(t, 14 * FAH_VARINT_MAX);
 	if (!p)
 		return; /* the next time, then */
 	p = fah_record_put_time(t, p);
@@ -184,6 +193,7 @@ static void write_edge(struct fah_thread_state *t, struct fah_edge *e)
 	e->missed = 0;
 	p = fah_put_varint(p, pacer ? all->codes[pacer->counted].id : 0);
 	p = put_paced(p, &e->paced[1], pacer ? atomic_load(&pacer->n) : 0);
+	p = fah_put_varint(p, atomic_load_explicit(&e->passed, memory_order_relaxed));
 	e->written = n;
 	fah_record_commit(t, FAH_SEG_CALLS, p);
 }

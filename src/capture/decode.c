@@ -227,6 +227,7 @@ int fah_decode_calls(const struct fah_record *rec, struct fah_rec_calls *ret)
 	ret->by_other.starts = fah_get_varint(&c);
 	ret->by_other.calls = fah_get_varint(&c);
 	ret->by_other.total = fah_get_varint(&c);
+	ret->passed = c.p < c.end ? fah_get_varint(&c) : 0; /* older ones do not say */
 	return done(&c);
 }
 

@@ -126,6 +126,8 @@ struct fah_rec_calls {
 		uint64_t total; /* starts so far, between which all calls were counted or not */
 	} by_caller, by_other;
 	uint64_t missed; /* starts of the caller before this call was met, with no call counted */
+	uint64_t passed; /* calls that were not counted, so far, by the turns of the loop that makes
+			  * them; 0: not known */
 };
 /* From time_ns on calls of a function (0: of all) are counted, or not. */
 struct fah_rec_counting {

@@ -273,15 +273,16 @@ static int print_calls(struct fah_text *t, const struct fah_record *rec, struct 
 	int err = fah_decode_calls(rec, &c);
 
 	if (err == 0)
-		fah_strbuf_addf(
-			out,
-			" process=%u time=%" PRIu64
-			" function=%u caller=%u line=%u place=%u count=%" PRIu64 " starts=%" PRIu64
-			" in_starts=%" PRIu64 " of=%" PRIu64 " missed=%" PRIu64
-			" other=%u starts=%" PRIu64 " in_starts=%" PRIu64 " of=%" PRIu64,
-			c.process, c.time_ns, c.function, c.caller, c.line, c.place, c.count,
-			c.by_caller.starts, c.by_caller.calls, c.by_caller.total, c.missed,
-			c.by_other.function, c.by_other.starts, c.by_other.calls, c.by_other.total);
+		fah_strbuf_addf(out,
+				" process=%u time=%" PRIu64
+				" function=%u caller=%u line=%u place=%u count=%" PRIu64
+				" starts=%" PRIu64 " in_starts=%" PRIu64 " of=%" PRIu64
+				" missed=%" PRIu64 " other=%u starts=%" PRIu64 " in_starts=%" PRIu64
+				" of=%" PRIu64 " passed=%" PRIu64,
+				c.process, c.time_ns, c.function, c.caller, c.line, c.place,
+				c.count, c.by_caller.starts, c.by_caller.calls, c.by_caller.total,
+				c.missed, c.by_other.function, c.by_other.starts, c.by_other.calls,
+				c.by_other.total, c.passed);
 	return err;
 }
 

@@ -26,7 +26,7 @@ void fah_writer_calls(struct fah_writer *w, const struct fah_rec_calls *calls)
 			    calls->line, calls->place, calls->count, calls->by_caller.starts,
 			    calls->by_caller.calls, calls->by_caller.total, calls->missed,
 			    calls->by_other.function, calls->by_other.starts, calls->by_other.calls,
-			    calls->by_other.total);
+			    calls->by_other.total, calls->passed);
 	fah_writer_send(w, FAH_REC_CALLS, &sb);
 }
 

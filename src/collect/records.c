@@ -65,6 +65,7 @@ static void take_calls(const struct fah_taking *t, struct fah_cursor *cur)
 	c.by_other.starts = fah_get_varint(cur);
 	c.by_other.calls = fah_get_varint(cur);
 	c.by_other.total = fah_get_varint(cur);
+	c.passed = fah_get_varint(cur);
 	if (other && !cur->bad &&
 	    !fah_codes_resolve(&t->p->codes, t->w, other, 0, &c.by_other.function, &line))
 		c.by_other = (struct fah_paced_calls){0};

@@ -226,7 +226,8 @@ enum fah_seg_record {
 	 * calls were counted, how many calls those were, and all its starts so far; starts of it
 	 * before this call was met, while calls of that function were not counted; the same by
 	 * starts of another function that this line's function calls: its code id (0: none),
-	 * starts, calls, all its starts so far */
+	 * starts, calls, all its starts so far; calls that were not counted so far, by the turns
+	 * of the loop that makes them (0: not known) */
 	FAH_SEG_CALLS = 9,
 	/* time as in SAMPLE, code id (0: all), 1: its calls are counted from now on, 0: no more;
 	 * CPU of the process without what counting took (ns) */

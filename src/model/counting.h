@@ -37,6 +37,7 @@ struct line {
 	uint64_t now, before;	    /* in the window at hand, and in the one before */
 	double in_windows, work_ns; /* in windows that ended because there were too many */
 	double unseen_ns;	    /* CPU in which it was at it, and was not counted */
+	double passed;		    /* of uncounted ones, by turns of their loop; 0: not known */
 	bool roughly;
 	uint32_t leader; /* index of the first that is of the same line */
 	uint32_t bit;	 /* + 1; 0: it is not told apart */

@@ -4,10 +4,11 @@
  * A function that is called too often is counted in windows. How often a line calls it each time
  * that the line's own function is called is known from whole calls of that one, and how often that
  * one was called, it being called less, is known: the product is exact where all calls do the same.
- * Where the line's function never ended in a window (a main loop, a recursion), the windows tell
- * how often it calls in a second of the program's own CPU, and the CPU that passed between them,
- * where samples show that the line was at it, has as many. Records of a process are taken in the
- * order of time.
+ * Where the line's function never ended in a window its loop tells: how many turns it made between
+ * two windows, and how many it makes in a second of the program's CPU when nothing is counted.
+ * Where there is no loop that can be read (a recursion, while), the windows tell how often it calls
+ * in a second of the program's own CPU, and the CPU that passed between them, where samples show
+ * that the line was at it, has as many. Records of a process are taken in the order of time.
  */
 #include "model/counts.h"
 
@@ -115,6 +116,7 @@ static int take_calls(struct fah_counts_making *m, const struct fah_rec_calls *r
 	take_pace(m, &line->by_caller, &r->by_caller);
 	line->by_caller.between += r->missed;
 	take_pace(m, &line->by_other, &r->by_other);
+	line->passed = (double)r->passed;
 	return 0;
 }
 
@@ -196,6 +198,22 @@ static int take_counting(struct fah_counts_making *m, const struct fah_rec_count
 
 static double uncounted_of(struct fah_counts_making *m, uint32_t function);
 
+/* Of whose starts pace the line's calls: all of its caller's, but of another function's only those
+ * that the same caller makes. */
+static double uncounted_starts(struct fah_counts_making *m, const struct line *line,
+			       const struct pace *pace)
+{
+	double all = uncounted_of(m, pace->function), n = 0;
+	const struct function *from = fah_counted_function(m, pace->function);
+
+	if (pace == &line->by_caller || !from)
+		return all;
+	for (uint32_t i = from->first_line; i; i = m->lines[i - 1].next)
+		if (m->lines[i - 1].caller == line->caller)
+			n += m->lines[i - 1].uncounted;
+	return n;
+}
+
 static double estimate(struct fah_counts_making *m, struct line *line)
 {
 	const struct pace *pace =
@@ -203,9 +221,11 @@ static double estimate(struct fah_counts_making *m, struct line *line)
 	const struct function *from = fah_counted_function(m, pace->function);
 	double work;
 
+	if (line->passed > 0 && !line->by_caller.starts)
+		return line->passed;
 	if (pace->starts && from && from->done != AT_IT)
 		return (double)pace->calls / (double)pace->starts *
-		       ((double)pace->between + uncounted_of(m, pace->function));
+		       ((double)pace->between + uncounted_starts(m, line, pace));
 	line->roughly = true;
 	if (!(line->work_ns > 0))
 		return 0;

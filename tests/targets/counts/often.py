@@ -83,12 +83,6 @@ def phases():
         others(30000)
 
 
-def tight():
-    x = 0
-    for _ in range(4000000):
-        x = leaf(x)  # tight
-
-
 def recursion():
     fib(29)
 

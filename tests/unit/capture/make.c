@@ -80,6 +80,7 @@ static void golden_calls(struct fah_writer *w, uint32_t process, uint32_t callee
 		.by_caller = {caller, 3, 69000, 4},
 		.missed = 5,
 		.by_other = {callee, 1, 12, 2},
+		.passed = 1000000,
 	};
 
 	fah_writer_counting(w, &counting);

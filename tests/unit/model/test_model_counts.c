@@ -133,6 +133,36 @@ static void by_its_caller(void **state)
 	fah_profile_free(p);
 }
 
+/* main begins once; its loop tells, and the last that it told: the clock would say other things. */
+static void by_its_turns(void **state)
+{
+	struct fah_rec_calls r;
+	struct fah_profile *p;
+	struct made m;
+
+	begin(&m);
+	counting(&m, 1, m.leaf, true, 1);
+	r = (struct fah_rec_calls){.process = m.process,
+				   .function = m.leaf,
+				   .caller = m.main,
+				   .line = m.main * 10 + 1,
+				   .time_ns = MS(100),
+				   .count = 5000};
+	fah_writer_calls(m.b.w, &r);
+	counting(&m, 100, m.leaf, false, 50);
+	r.count = 0;
+	r.time_ns = MS(2000);
+	r.passed = 400000;
+	fah_writer_calls(m.b.w, &r);
+	r.time_ns = MS(3000);
+	r.passed = 700000;
+	fah_writer_calls(m.b.w, &r);
+	samples(&m, 4000, false);
+	p = end(&m);
+	expect(p, m.leaf, m.main, 705000, true);
+	fah_profile_free(p);
+}
+
 /* main begins once; other, which it also calls, 50 times: 40 of them unseen, 200 leaves each. */
 static void by_another(void **state)
 {
@@ -272,10 +302,11 @@ static void nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counted_exactly),  cmocka_unit_test(by_its_caller),
-		cmocka_unit_test(by_another),	    cmocka_unit_test(by_the_clock),
-		cmocka_unit_test(one_by_the_other), cmocka_unit_test(in_a_circle),
-		cmocka_unit_test(two_in_a_line),    cmocka_unit_test(nonsense),
+		cmocka_unit_test(counted_exactly), cmocka_unit_test(by_its_caller),
+		cmocka_unit_test(by_its_turns),	   cmocka_unit_test(by_another),
+		cmocka_unit_test(by_the_clock),	   cmocka_unit_test(one_by_the_other),
+		cmocka_unit_test(in_a_circle),	   cmocka_unit_test(two_in_a_line),
+		cmocka_unit_test(nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
