@@ -154,6 +154,7 @@ static void no_more(struct fah_counted *c)
 		if (e->paced[BY_CALLER].whole && !is_running(fah_counted_at(e->from - 1)))
 			one_start(e, &e->paced[BY_CALLER]);
 		e->paced[BY_CALLER].whole = e->paced[BY_OTHER].whole = false;
+		fah_loop_forget(e);
 	}
 	c->off = true;
 	n_off++;

@@ -90,6 +90,7 @@ void fah_loops_clear(void);
 void fah_loops_check(struct fah_edge *e); /* in a loop of ours: whether loops can be read */
 void fah_loop_begins(struct fah_edge *e); /* its calls are all counted; again: nothing new */
 bool fah_loop_wants_more(const struct fah_edge *e); /* to know the calls of a turn */
+void fah_loop_forget(struct fah_edge *e);	    /* they cease to be counted, elsewhere */
 void fah_loop_left(struct fah_edge *e);		    /* from now on they are not */
 void fah_loop_again(struct fah_edge *e);	    /* once they are, if it is away */
 void fah_loops_sample(struct fah_thread_state *t, uint64_t now_ns); /* in a handler */

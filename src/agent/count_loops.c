@@ -13,6 +13,7 @@
  */
 #include "agent/count.h"
 #include "agent/count_frames.h"
+#include "core/sys.h"
 #include "cpython/loops.h"
 
 #include <string.h>
@@ -43,6 +44,8 @@ struct view {
 struct loop {
 	uint32_t edge;		      /* index */
 	uint64_t code;		      /* the caller's */
+	uint32_t tid;		      /* of who left it */
+	bool shared;		      /* other threads are in such a loop too: turns tell nothing */
 	bool away;		      /* its calls are not counted: since `left` */
 	uint64_t looked_ns;	      /* then: when */
 	struct view from;	      /* where calls began to be counted, ... */
@@ -172,7 +175,7 @@ static bool is_steady(const struct loop *l)
 {
 	double pace = l->passed / l->passed_ns;
 
-	return l->good && l->bad * 2 <= l->good &&
+	return l->good && !l->shared && l->bad * 2 <= l->good &&
 	       l->squares / l->passed_ns - pace * pace <= SPREAD * SPREAD * pace * pace;
 }
 
@@ -212,7 +215,7 @@ static void pass(struct loop *l, const struct view *now)
 
 	if (!is_same_start(now, &l->left)) {
 		pass_rest(l);
-	} else if (went_on_calling(l, BY_CHANCE)) {
+	} else if (l->left.n && went_on_calling(l, BY_CHANCE)) {
 		if (ns > 0 && calls > LEAST_OF_CLOCK * by_clock &&
 		    calls < MOST_OF_CLOCK * by_clock) {
 			l->good++;
@@ -278,9 +281,16 @@ void fah_loop_left(struct fah_edge *e)
 	}
 	l->from.n = 0;
 	l->looked_ns = fah_now_mono();
+	l->tid = (uint32_t)FAH_SYS0(SYS_gettid);
 	l->since = l->most_since = 0;
 	set_away(l, l->left.n > 0 && l->turns >= TURNS_LEAST && l->work_ns > 0);
 	give();
+}
+
+void fah_loop_forget(struct fah_edge *e)
+{
+	if (e->loop && !e->away)
+		loops[e->loop - 1].from.n = 0;
 }
 
 void fah_loop_again(struct fah_edge *e)
@@ -296,16 +306,34 @@ void fah_loop_again(struct fah_edge *e)
 	give();
 }
 
+/* Its function was called again: it is another loop. */
+static void begins_anew(struct loop *l, uint64_t starts)
+{
+	pass_rest(l);
+	l->left.n = 0;
+	l->left.starts = starts;
+	l->left.work_ns = fah_count_work();
+	l->since = l->most_since = 0;
+}
+
 /* Whether a sample finds it at this call. */
 static bool is_calling(const struct fah_thread_state *t, struct loop *l)
 {
-	uint64_t instr;
+	const struct fah_edge *e = fah_edge_at(l->edge);
+	uint64_t instr, starts = atomic_load(&fah_counted_at(e->from - 1)->n);
 	uint32_t i = 0, n = t->walk.n_frames < UP_SAMPLE ? t->walk.n_frames : UP_SAMPLE;
 
 	while (i < n && t->walk.frames[i].code != l->code)
 		i++;
 	if (i == n)
 		return false;
+	if (t->tid != l->tid) {
+		l->shared = true;
+		tell(l);
+		return false;
+	}
+	if (starts != l->left.starts)
+		begins_anew(l, starts);
 	l->samples++;
 	l->last_work_ns = fah_count_work();
 	if (!l->away_work_ns)
@@ -313,7 +341,7 @@ static bool is_calling(const struct fah_thread_state *t, struct loop *l)
 	if (i &&
 	    fah_load(&t->mem, l->left.frame + fah_agent.layout.f_instr, &instr, sizeof(instr)) ==
 		    0 &&
-	    instr == fah_edge_at(l->edge)->at) {
+	    instr == e->at) {
 		l->calling++;
 		l->calling_work_ns = l->last_work_ns;
 		l->since = 0;

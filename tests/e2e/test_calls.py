@@ -137,8 +137,9 @@ LOOPS = {
     "numbered": 8000000,
     "mapped": 8000000,
     "one_in_three": 4000000,
+    "twice": 8000000,
 }
-DECEIVING = {"again": 8000000, "ceases": 4000000}
+DECEIVING = {"again": 8000000, "threads": 8000000, "ceases": 4000000}
 
 
 def test_loops(program, python, tmp_path):
@@ -158,7 +159,7 @@ def test_loops(program, python, tmp_path):
     assert statistics.median(abs(off[name]) for name in LOOPS) < 0.03, shown
     assert sum(abs(off[name]) > 0.05 for name in LOOPS) <= 4, shown
     assert all(abs(off[name]) < 0.3 for name in LOOPS), shown
-    assert all(-0.6 < off[name] < 2.5 for name in DECEIVING), shown
+    assert all(-0.8 < off[name] < 2.5 for name in DECEIVING), shown
 
 
 def test_before(program, python, tmp_path):

@@ -4,6 +4,7 @@ usage: loops.py WHAT...
 """
 
 import sys
+import threading
 
 
 def leaf(x):
@@ -93,6 +94,17 @@ def one_in_three():
             leaf(i)  # one_in_three
 
 
+def twice():
+    for _ in range(2):
+        through(4000000)
+        sum(range(20000000))  # between them it does not call
+
+
+def through(n):
+    for i in range(n):
+        leaf(i)  # twice
+
+
 # What follows deceives: the iterator is another one at the same place; the loop goes on and calls no more.
 def again():
     it = list(range(100000))
@@ -101,6 +113,19 @@ def again():
         for x in it:
             leaf(x)  # again
         i += 1
+
+
+def threads():
+    both = [threading.Thread(target=in_thread) for _ in range(2)]
+    for it in both:
+        it.start()
+    for it in both:
+        it.join()
+
+
+def in_thread():
+    for i in range(4000000):
+        leaf(i)  # threads
 
 
 def ceases():
