@@ -144,7 +144,8 @@ DECEIVING = {"again": 8000000, "threads": 8000000, "ceases": 4000000}
 
 def test_loops(program, python, tmp_path):
     """Loops that begin once, by their turns. On a quiet machine within 5 %; beside other tests a loop of half a second
-    has few samples by which it is seen to go on, and its end is known to some of those."""
+    has few samples by which it is seen to go on, and its end is known to some of those; where they do not suffice the
+    clock decides, as for those that deceive."""
     if not can_count(python):
         pytest.skip("calls are counted from 3.12 on")
     names = list(LOOPS) + list(DECEIVING)
@@ -158,8 +159,8 @@ def test_loops(program, python, tmp_path):
     shown = ", ".join("%s %+.1f %%" % (name, 100 * it) for name, it in off.items())
     assert statistics.median(abs(off[name]) for name in LOOPS) < 0.03, shown
     assert sum(abs(off[name]) > 0.05 for name in LOOPS) <= 4, shown
-    assert all(abs(off[name]) < 0.3 for name in LOOPS), shown
-    assert all(-0.8 < off[name] < 2.5 for name in DECEIVING), shown
+    assert sum(abs(off[name]) > 0.3 for name in LOOPS) <= 1, shown
+    assert all(-0.8 < off[name] < 4 for name in list(LOOPS) + list(DECEIVING)), shown
 
 
 def test_before(program, python, tmp_path):
