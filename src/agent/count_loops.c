@@ -25,6 +25,7 @@
 #define LOOK_EVERY_NS 40000000u
 #define TURNS_LEAST 64 /* while calls were counted: fewer say little */
 #define CALLS_LEAST 1024
+#define CALL_LEAST_NS 25.0
 #define LEAST_OF_CLOCK 0.25 /* which is far off where calls are short themselves */
 #define MOST_OF_CLOCK 4.0
 #define SPREAD 0.4 /* of the pace, by its mean: a busy machine's is 0.2 */
@@ -191,14 +192,15 @@ static void tell(const struct loop *l)
 }
 
 /* It is over: as long as its frame was there it has gone on as before; or, where it was not seen
- * calling for too long of that, for as long as that takes as a rule. */
+ * calling for too long of that, or that is long itself, for as long as that takes as a rule. */
 static void pass_rest(struct loop *l)
 {
 	uint64_t end = l->last_work_ns;
 
 	if (end <= l->left.work_ns)
 		return;
-	if (!went_on_calling(l, BY_CHANCE_LAST)) {
+	if (!went_on_calling(l, BY_CHANCE_LAST) ||
+	    (double)(end - l->left.work_ns) > l->passed_ns / 2) {
 		end = l->calling_work_ns < l->left.work_ns ? l->left.work_ns : l->calling_work_ns;
 		end += (l->last_work_ns - l->away_work_ns) / (l->calling + 1);
 		end = end < l->last_work_ns ? end : l->last_work_ns;
@@ -207,11 +209,18 @@ static void pass_rest(struct loop *l)
 	tell(l);
 }
 
+static double greater(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /* From where it was last seen up to now, and now it is seen there. */
 static void pass(struct loop *l, const struct view *now)
 {
 	double calls = turns_between(&l->left, now) * l->calls / l->turns;
-	double ns = (double)(now->work_ns - l->left.work_ns), by_clock = ns * l->calls / l->work_ns;
+	double ns = (double)(now->work_ns - l->left.work_ns);
+	/* what was taken off for the counting is not exact: no call takes less */
+	double by_clock = ns / greater(l->work_ns / l->calls, CALL_LEAST_NS);
 
 	if (!is_same_start(now, &l->left)) {
 		pass_rest(l);
@@ -277,13 +286,14 @@ void fah_loop_left(struct fah_edge *e)
 	if (turns > 0) {
 		l->turns += turns;
 		l->calls += (double)(l->left.calls - l->from.calls);
-		l->work_ns += (double)(l->left.work_ns - l->from.work_ns);
+		if (l->left.work_ns > l->from.work_ns)
+			l->work_ns += (double)(l->left.work_ns - l->from.work_ns);
 	}
 	l->from.n = 0;
 	l->looked_ns = fah_now_mono();
 	l->tid = (uint32_t)FAH_SYS0(SYS_gettid);
 	l->since = l->most_since = 0;
-	set_away(l, l->left.n > 0 && l->turns >= TURNS_LEAST && l->work_ns > 0);
+	set_away(l, l->left.n > 0 && l->turns >= TURNS_LEAST && l->calls > 0);
 	give();
 }
 

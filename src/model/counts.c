@@ -281,7 +281,7 @@ static int add_up(struct fah_counts_making *m)
 		c->roughly |= line->roughly && line->uncounted > 0;
 		if (fah_counted_function(m, line->function)->gaps)
 			c->estimated |= line->uncounted > 0 || line->unseen_ns > 0 ||
-					!m->lines[line->leader].bit;
+					line->in_windows > 0 || !m->lines[line->leader].bit;
 	}
 	return 0;
 }

@@ -159,8 +159,8 @@ def test_loops(program, python, tmp_path):
     shown = ", ".join("%s %+.1f %%" % (name, 100 * it) for name, it in off.items())
     assert statistics.median(abs(off[name]) for name in LOOPS) < 0.03, shown
     assert sum(abs(off[name]) > 0.05 for name in LOOPS) <= 4, shown
-    assert sum(abs(off[name]) > 0.3 for name in LOOPS) <= 1, shown
-    assert all(-0.8 < off[name] < 4 for name in list(LOOPS) + list(DECEIVING)), shown
+    assert sum(abs(off[name]) > 0.3 for name in LOOPS) <= 2, shown
+    assert all(off[name] < 4 for name in list(LOOPS) + list(DECEIVING)), shown
 
 
 def test_before(program, python, tmp_path):
