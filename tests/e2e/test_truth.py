@@ -76,7 +76,15 @@ class Runs:
                 self.started[program, python] = self.pool.submit(self.one, program, python)
 
     def one(self, program, python):
-        folder = self.top / (program + "-" + python.name)
+        """A line's truth may be the difference of two clocks. Where a machine that stood still makes that less than
+        nothing, the run knows no truth, and is made again."""
+        for attempt in range(3):
+            it = self.attempt(program, python, self.top / ("%s-%s-%d" % (program, python.name, attempt)))
+            if all(line.true > -0.02 for line in it.lines):
+                break
+        return it
+
+    def attempt(self, program, python, folder):
         folder.mkdir()
         length = seconds(program, python)
         it = truth.run(
