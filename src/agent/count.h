@@ -87,7 +87,7 @@ void fah_count_write_some(struct fah_thread_state *t, uint32_t most);
 /* count_loops.c, with the GIL, in callbacks, for the newest frame's call. */
 void fah_loops_setup(void);
 void fah_loops_clear(void);
-void fah_loops_check(struct fah_edge *e); /* in a loop of ours: whether loops can be read */
+void fah_loops_check(struct fah_edge *e); /* in a loop of ours, twice: whether they can be read */
 void fah_loop_begins(struct fah_edge *e); /* its calls are all counted; again: nothing new */
 bool fah_loop_wants_more(const struct fah_edge *e); /* to know the calls of a turn */
 void fah_loop_forget(struct fah_edge *e);	    /* they cease to be counted, elsewhere */

@@ -402,13 +402,15 @@ void fah_loops_setup(void)
 	usable = false;
 }
 
-/* At the start, for each call of a loop of ours. */
 void fah_loops_check(struct fah_edge *e)
 {
-	static struct view last;
+	static struct view first;
 	struct view now;
 
 	look(&fah_mem_self, e, frame_of(e), &now);
-	usable = now.n == 1 && turns_between(&last, &now) == 1;
-	last = now;
+	if (first.n) {
+		usable = now.n == 1 && turns_between(&first, &now) == 1;
+		fah_counting.checking = false;
+	}
+	first = now;
 }
