@@ -27,6 +27,7 @@
 #define NEW_NS 2000000u	  /* counting all again for functions that are new may cost so much, ... */
 #define NEW_SHARE 200u	  /* ... and of the CPU one part of so many */
 #define RESTART_NS 500u	  /* of that for each code object that is known */
+#define USUAL_PPM 30000u  /* of the CPU, all three together */
 #define RUNNING_MAX 1000  /* frames among which a caller is looked for */
 #define WRITE_EVERY_NS 900000000u
 #define WRITE_AT_ONCE 128u
@@ -86,6 +87,19 @@ static void say_cost(uint64_t spent)
 				      memory_order_relaxed);
 }
 
+/*
+ * So much may be spent: ns, and one part in so many of the CPU. Of a budget that was asked for
+ * half, which is what budget_ppm says before the collector knows better; the other half is for
+ * samples, which get what counting leaves (collect/budget.c).
+ */
+static uint64_t part(uint64_t cpu, uint64_t ns, uint64_t share)
+{
+	uint64_t of_budget = fah_agent.budget_ppm;
+
+	ns += cpu / share;
+	return of_budget && of_budget < USUAL_PPM ? ns * of_budget / USUAL_PPM : ns;
+}
+
 /* A function that is new may call those that are not counted now: how often is known only once they
  * were. */
 static bool is_worth_it(uint64_t cpu)
@@ -93,7 +107,7 @@ static bool is_worth_it(uint64_t cpu)
 	uint64_t cost = (uint64_t)fah_counted_number() * RESTART_NS +
 			(uint64_t)n_off * OFTEN * fah_counting.probe_ns;
 
-	if (for_new_ns + cost > NEW_NS + cpu / NEW_SHARE)
+	if (for_new_ns + cost > part(cpu, NEW_NS, NEW_SHARE))
 		return false;
 	for_new_ns += cost;
 	return true;
@@ -102,7 +116,7 @@ static bool is_worth_it(uint64_t cpu)
 static void look_at_cost(void)
 {
 	uint64_t cpu = fah_now_process_cpu(), spent = fah_counting.n_told * fah_counting.probe_ns,
-		 allowed = FREE_NS + cpu / SHARE, room = ROOM_NS + cpu / ROOM_SHARE;
+		 allowed = part(cpu, FREE_NS, SHARE), room = part(cpu, ROOM_NS, ROOM_SHARE);
 
 	fah_counting.cpu_ns = cpu;
 	atomic_store_explicit(&look, false, memory_order_relaxed);
@@ -111,7 +125,7 @@ static void look_at_cost(void)
 	if (fah_segment_closed())
 		allowed = 0;
 	over = spent > allowed;
-	far_over = spent > allowed + (allowed ? MORE_NS + cpu / MORE_SHARE : 0);
+	far_over = spent > allowed + (allowed ? part(cpu, MORE_NS, MORE_SHARE) : 0);
 	if ((n_off || unknown_off) &&
 	    (spent + room < allowed || (fah_counting.met_new && allowed && is_worth_it(cpu))))
 		count_all();

@@ -76,7 +76,7 @@ static const struct fah_option options[] = {
 	 "samples per second of CPU time: 100, 250, 1khz (default: 250)"},
 	FAH_CLOCK_OPTION(OPT_CLOCK),
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
-	 "what it may cost, in percent of a core (default: 1, unless a rate is given)"},
+	 "what it may cost, in percent of a core (default: see help clock)"},
 	{OPT_CPU, "cpu", "c", NULL, "time, not memory (default)"},
 	FAH_MEMORY_OPTION(OPT_MEMORY, "m"),
 	FAH_PRECISION_OPTION(OPT_PRECISION, "p"),

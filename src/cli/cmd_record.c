@@ -55,7 +55,7 @@ static const struct fah_option options[] = {
 	{OPT_KILL, "kill", NULL, NULL, "when the recording ends before the program, end that too"},
 	{OPT_KEEP, "keep", NULL, NULL, "keep the capture beside an export"},
 	{OPT_BUDGET, "budget", NULL, "PERCENT",
-	 "what it may cost, in percent of a core (default: 1, unless a rate is given)"},
+	 "what it may cost, in percent of a core (default: see help clock)"},
 	FAH_MEMORY_OPTION(OPT_MEMORY, NULL),
 	FAH_PRECISION_OPTION(OPT_PRECISION, NULL),
 	FAH_EXACT_OPTION(OPT_EXACT),

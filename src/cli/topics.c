@@ -44,9 +44,11 @@ const struct fah_topic fah_topics[] = {
 	 "--clock timer and --clock perf choose; a report names the clock in its last lines.\n\n"
 	 "Above the tick's rate a sample may interrupt a call that is about to block (EINTR); Python "
 	 "calls again by itself.\n\n"
-	 "Unless a rate is given, recording keeps within 1 % of each core that the program keeps busy, by "
-	 "sampling more rarely in longer runs; --budget says how much it may be. inspect --health says "
-	 "what it was."},
+	 "Unless a rate is given, sampling keeps within 1 % of each core that the program keeps busy, by "
+	 "sampling more rarely in longer runs. Counting calls, which profile does from CPython 3.12 on, has a limit of "
+	 "its own: up to 1.5 % of the program's CPU, 3 % where it calls new functions all the time; --no-trace does without. "
+	 "--budget PERCENT is of one core, and for all of it: half for calls at most, the rest for samples. "
+	 "inspect --health says what each was."},
 	{.name = "environment", .summary = "the variables that are read",
 	 .text = "    FIXINGAHOLE_ROOT  and _OUTPUT, _IGNORE, _DURATION: help settings\n"
 	 "    VIRTUAL_ENV       its Python is used, its packages are not reported\n"

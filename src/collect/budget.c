@@ -34,7 +34,7 @@ void fah_budget_init_default(struct fah_budget *b, const struct fah_budget_use *
 
 bool fah_budget_look(struct fah_budget *b, const struct fah_budget_use *now)
 {
-	double wall = (double)(now->wall - b->last.wall), own, handlers, left;
+	double wall = (double)(now->wall - b->last.wall), own, handlers, told, left;
 
 	if (!(b->share > 0) || now->wall - b->last.wall < SHORTEST_NS)
 		return false;
@@ -42,13 +42,15 @@ bool fah_budget_look(struct fah_budget *b, const struct fah_budget_use *now)
 		wall = (double)(now->program - b->last.program);
 	own = (double)(now->own - b->last.own) / wall;
 	handlers = (double)(now->handler - b->last.handler) / wall;
+	/* what nobody asked for has a limit for samples, and another for counting */
+	told = b->each_core ? 0 : (double)(now->told - b->last.told) / wall;
 	b->last = *now;
 	if (now->handler < b->free_ns)
 		return false;
 
 	b->stretch = clamp(b->stretch * own / (b->share / 2), 1, b->stretch_to);
 	/* What the tables of new code cost is over when it is seen here: a quarter stays. */
-	left = clamp(b->share - own, b->share / 4, b->share);
+	left = clamp(b->share - own - told, b->share / 4, b->share);
 	/*
 	 * Threads on several cores use handlers' share several times, those that mostly wait less
 	 * than once. The latter may compute at any moment, so no thread gets more than all there

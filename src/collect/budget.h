@@ -15,6 +15,7 @@ struct fah_budget_use {
 	uint64_t wall;	  /* the time */
 	uint64_t own;	  /* the collector's CPU */
 	uint64_t handler; /* that of all handlers of all processes */
+	uint64_t told;	  /* and that counting calls took, which keeps within a part of its own */
 	uint64_t program; /* that of the program, with its handlers */
 };
 

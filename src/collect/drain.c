@@ -327,6 +327,12 @@ static uint32_t status_of(const struct fah_drain *d, struct fah_collected *p)
 		       : status;
 }
 
+static void add_cost(struct fah_drain_cost *to, const struct fah_segment_head *head)
+{
+	to->handler_ns += atomic_load(&head->handler_ns);
+	to->told_ns += atomic_load(&head->told_ns);
+}
+
 static void end_process(struct fah_drain *d, struct fah_collected *p)
 {
 	const struct fah_segment_head *head = fah_segment_map_head(&p->segments[0]);
@@ -352,20 +358,20 @@ static void end_process(struct fah_drain *d, struct fah_collected *p)
 	end.reason = reason;
 	fah_writer_process_end(d->w, &end);
 	fah_health_write(d->w, p->id, head);
-	d->stats.handler_ns += atomic_load(&head->handler_ns);
+	add_cost(&d->ended, head);
 	d->stats.unrecorded += atomic_load(&head->unrecorded);
 	if (d->logs)
 		fah_logs_lost(d->logs, atomic_load(&head->logs_lost));
 }
 
-uint64_t fah_drain_handler_ns(const struct fah_drain *d)
+struct fah_drain_cost fah_drain_cost(const struct fah_drain *d)
 {
-	uint64_t ns = d->stats.handler_ns;
+	struct fah_drain_cost cost = d->ended;
 
 	for (const struct fah_collected *p = d->processes; p; p = p->next)
 		if (!p->done && p->n_segments)
-			ns += atomic_load(&fah_segment_map_head(&p->segments[0])->handler_ns);
-	return ns;
+			add_cost(&cost, fah_segment_map_head(&p->segments[0]));
+	return cost;
 }
 
 void fah_drain_allow(struct fah_drain *d, uint32_t budget_ppm)

@@ -18,7 +18,6 @@ struct fah_drain_stats {
 	uint64_t samples, drops, processes,
 		unresolved; /* unresolved: samples whose code was never described */
 	struct fah_stack_stats stacks;
-	uint64_t handler_ns; /* of processes that have ended: CPU that their handlers used */
 	uint64_t cpu_ns;     /* of all samples, and of those that were dropped */
 	uint64_t unrecorded; /* of those: forks that could make no segment */
 	char refused[256];   /* reason of the first process that was refused; "" if none */
@@ -74,8 +73,11 @@ void fah_drain_log_to(struct fah_drain *d, struct fah_logs *logs);
 void fah_drain_knows_thread(struct fah_drain *d, uint32_t process, uint32_t tid, uint64_t start_ns,
 			    uint32_t id);
 
-/* CPU that handlers used so far, in all processes. */
-uint64_t fah_drain_handler_ns(const struct fah_drain *d);
+/* CPU that recording took of all processes so far: in handlers, and in counting calls. */
+struct fah_drain_cost {
+	uint64_t handler_ns, told_ns;
+};
+struct fah_drain_cost fah_drain_cost(const struct fah_drain *d);
 /* Tell the agents what share of the threads' CPU, in millionths, handlers may use. */
 void fah_drain_allow(struct fah_drain *d, uint32_t budget_ppm);
 

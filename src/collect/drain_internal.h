@@ -22,6 +22,7 @@ struct fah_drain {
 	struct fah_logs *logs;	    /* borrowed; NULL: records for it are left */
 	struct fah_drain_ends ends; /* without functions: nobody asked */
 	struct fah_drain_stats stats;
+	struct fah_drain_cost ended; /* of processes that have ended */
 };
 
 static inline uint64_t fah_drain_since(const struct fah_drain *d, uint64_t mono_ns)

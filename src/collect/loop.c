@@ -96,10 +96,13 @@ static bool next_signal(const struct fah_loop *l, struct state *s, uint64_t then
 
 struct fah_budget_use fah_loop_use(const struct fah_drain *d)
 {
+	struct fah_drain_cost cost = d ? fah_drain_cost(d) : (struct fah_drain_cost){0};
+
 	return (struct fah_budget_use){
 		.wall = fah_clock_ns(CLOCK_MONOTONIC),
 		.own = fah_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-		.handler = d ? fah_drain_handler_ns(d) : 0,
+		.handler = cost.handler_ns,
+		.told = cost.told_ns,
 		.program = d ? fah_drain_stats(d)->cpu_ns : 0,
 	};
 }

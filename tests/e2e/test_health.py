@@ -109,6 +109,46 @@ def test_budget_is_kept(program, some_python, tmp_path):
     assert abs(inside / total - 0.75) < 4 * sigma + 0.01, (inside / total, worth)
 
 
+# Calls all the time, and functions that are new all the time.
+CALLS = """
+import sys, time
+
+def leaf(x):
+    return x + 1
+
+def calls(n):
+    for x in range(n):
+        leaf(x)
+
+end = time.thread_time() + float(sys.argv[1])
+while time.thread_time() < end:
+    calls(3000)
+    new = {"leaf": leaf}
+    exec("def new(x): return leaf(x)", new)
+    for x in range(100):
+        new["new"](x)
+"""
+
+
+def test_a_budget_holds_for_counting_too(program, python, tmp_path):
+    """Calls are counted for half of what was granted at most; samples have the rest."""
+    if python.version < (3, 12):
+        return  # nothing is counted
+    (tmp_path / "calls.py").write_text(CALLS)
+
+    def counting(options):
+        """What part of its CPU that took."""
+        folder = tmp_path / ("with%s" % "".join(options))
+        folder.mkdir()
+        result = profile(python, [str(tmp_path / "calls.py"), "1.5"], folder, options=options)
+        it = capture.read(capture_of(result))
+        (health,) = it.health.values()
+        return health.told / sum(cpu for _thread, _time, cpu, *_ in it.samples)
+
+    free, kept = counting([]), counting(["--budget", "0.4"])
+    assert kept < 0.002 * 1.2 < free / 2, (kept, free)
+
+
 def test_default_budget(program, system_python, tmp_path):
     """Nobody asked for a rate: all samples for some seconds, then no more than 1 % for all. The work
     needs deep stacks, which take longest to read."""

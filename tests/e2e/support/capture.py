@@ -105,6 +105,7 @@ class Health:
     gaps: Histogram
     intervals: int
     native_stops: List[int]
+    told: int  # ns of CPU, to be told of calls
 
 
 def bucket_from(bucket: int) -> int:
@@ -400,7 +401,7 @@ def _health(capture: Capture, c: Cursor):
     handlers, gaps = _histogram(c), _histogram(c)
     intervals = c.number()
     capture.health[process] = Health(
-        handlers, gaps, intervals, [c.number() for _ in range(c.number())]
+        handlers, gaps, intervals, [c.number() for _ in range(c.number())], c.number()
     )
 
 

@@ -139,6 +139,28 @@ static void by_default(void **state)
 	assert_true((double)fah_budget_ppm(&b) / 1e6 > cheap.wanted);
 }
 
+/* Where a budget was asked for, samples get what counting calls leaves; else that is none of
+ * theirs. */
+static void counting(void **state)
+{
+	const struct program p = {1, 0.08, 0.003, 0};
+	double samples = 0;
+
+	begin(1);
+	for (int i = 0; i < 10; i++) {
+		use.told += SECOND / 1000 * 4;
+		samples = run(&p);
+	}
+	assert_true(samples <= 0.0061 && samples > 0.0055);
+	use = (struct fah_budget_use){.wall = SECOND};
+	fah_budget_init_default(&b, &use);
+	for (int i = 0; i < 20; i++) {
+		use.told += SECOND / 1000 * 4;
+		samples = run(&p);
+	}
+	assert_true(samples <= 0.0101 && samples > 0.009);
+}
+
 static void never_nothing(void **state)
 {
 	const struct program p = {64, 1, 1, 1};
@@ -167,7 +189,7 @@ int main(void)
 		cmocka_unit_test(none),	      cmocka_unit_test(holds),
 		cmocka_unit_test(not_needed), cmocka_unit_test(recovers),
 		cmocka_unit_test(by_default), cmocka_unit_test(never_nothing),
-		cmocka_unit_test(too_soon),
+		cmocka_unit_test(too_soon),   cmocka_unit_test(counting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
