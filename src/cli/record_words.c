@@ -66,6 +66,7 @@ void fah_record_say_samples(FILE *out, const struct fah_profile *p)
 		say_totals(&t, p);
 	else
 		fah_closing_empty(&t, p);
+	fah_closing_caveat(&t, p);
 	say_loops(&t, p);
 	fah_closing_end(&t, p);
 	fah_text_finish(&t);

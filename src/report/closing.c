@@ -232,25 +232,13 @@ static void say_unsampled(struct fah_text *t, const struct fah_totals *totals)
 	say(t, &sb);
 }
 
-/* What perf's clock may do to the program and does not see; or why it was not to be had. */
-static void say_perf(struct fah_text *t, const struct fah_profile *p, bool used)
+void fah_closing_caveat(struct fah_text *t, const struct fah_profile *p)
 {
-	const char *why = fah_profile_meta(p, "perf_refused");
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 
-	if (why) {
-		fah_strbuf_addf(&sb,
-				"No clock faster than the kernel's tick: %s. The rate is what the "
-				"tick gives.",
-				why);
+	fah_report_caveat(&sb, "", p);
+	if (sb.len || sb.failed)
 		say(t, &sb);
-	}
-	if (!used)
-		return;
-	fah_strbuf_adds(&sb,
-			"With this clock a sample may come when a thread is about to block, and "
-			"interrupt that call once (EINTR); Python itself calls it again.");
-	say(t, &sb);
 }
 
 /* Another tool's file: what it says is shown, what it does not say is not made up. */
@@ -283,8 +271,6 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 	const struct fah_totals *totals = fah_profile_totals(p);
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 	double waiting = totals->idle_s - totals->waited_s - totals->unseen_cpu_s;
-	size_t n;
-	const struct fah_process *processes = fah_profile_processes(p, &n);
 
 	if (fah_profile_meta(p, "imported")) {
 		say_imported(t, p, charges);
@@ -299,7 +285,7 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 	fah_report_lowered(&sb, "; rate ", totals);
 	fah_strbuf_adds(&sb, ".");
 	say(t, &sb);
-	say_perf(t, p, n && processes[0].clock == FAH_CLOCK_PERF);
+	fah_closing_caveat(t, p);
 	say_samples(t, totals);
 	if (totals->samples)
 		say_interval(t, totals, charges);

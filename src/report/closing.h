@@ -9,6 +9,8 @@
 bool fah_closing_refused(struct fah_text *t, const struct fah_profile *p);
 /* Why there is not one sample, and what to do; of a run that waited, that it did. */
 void fah_closing_empty(struct fah_text *t, const struct fah_profile *p);
+/* What perf's clock may do to the program, or why it was not to be had; often nothing. */
+void fah_closing_caveat(struct fah_text *t, const struct fah_profile *p);
 /* Clock, rate, samples, drops, interval, waiting, what is outside, what is missing. */
 void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 		       const struct fah_charges *charges);

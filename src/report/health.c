@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "capture/words.h"
+#include "core/segment.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +24,25 @@ void fah_report_clock(struct fah_strbuf *out, const struct fah_profile *p)
 	if (fah_profile_count(p, "perf_dear"))
 		fah_strbuf_adds(out, ", as all of threads while they gave their core away very "
 				     "often");
+}
+
+void fah_report_caveat(struct fah_strbuf *out, const char *before, const struct fah_profile *p)
+{
+	const char *why = fah_profile_meta(p, "perf_refused");
+	size_t n;
+	const struct fah_process *processes = fah_profile_processes(p, &n);
+
+	if (why) {
+		fah_strbuf_addf(out, "%sNo clock faster than the kernel's tick: ", before);
+		fah_strbuf_add_printable(out, why, strlen(why));
+		fah_strbuf_adds(out, ". The rate is what the tick gives.");
+	} else if (n && processes[0].clock == FAH_CLOCK_PERF) {
+		fah_strbuf_addf(out,
+				"%sWith perf's clock a sample may come when a thread is about to "
+				"block, and interrupt that call once (EINTR); Python itself calls "
+				"it again.",
+				before);
+	}
 }
 
 void fah_report_lowered(struct fah_strbuf *out, const char *before, const struct fah_totals *t)

@@ -125,6 +125,7 @@ static void say_clock(struct fah_strbuf *out, const struct fah_profile *p)
 	if (n) {
 		fah_strbuf_addf(out, LABEL, "Clock");
 		fah_report_clock(out, p);
+		fah_report_caveat(out, ". ", p);
 		fah_strbuf_addc(out, '\n');
 	}
 	fah_strbuf_addf(out, LABEL, "Rate");

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from support import capture
-from support.run import TARGETS, capture_of, copy_tool, plain, profile, run
+from support.run import BINARY, TARGETS, capture_of, copy_tool, inspect, plain, profile, run, run_folder
 from test_same_behaviour import same, script
 
 ROOT_ONLY = pytest.mark.skipif(os.getuid() != 0, reason="SKIP: only root can do that")
+BOTH = pytest.mark.parametrize("command", ["profile", "record"])
 
 BUSY = """
 import threading, time
@@ -164,7 +165,7 @@ def test_switches_stay_cheap(perf, some_python, tmp_path):
         took[True].append(float(result.stdout.split()[0]))
     assert statistics.median(took[True]) < 1.2 * statistics.median(took[False]), took
     assert int(read(result).meta["perf_dear"]) >= 1, result
-    said = re.sub(r"\s+", " ", result.stdout.decode())
+    said = words(result.stdout)
     assert "as all of threads while they gave their core away very often" in said, said
 
 
@@ -207,41 +208,71 @@ def test_children(perf, python, tmp_path):
     assert len(it.processes) == 3 and min(by_process) > 20, by_process
 
 
-def restricted(prefix, python):
-    """A busy program at 1 kHz below another command, away from what only root may read."""
+def words(data):
+    return re.sub(r"\s+", " ", data.decode())
+
+
+def busy_at(rate, command, python, top, prefix=(), tool=BINARY, **options):
+    """A busy program at that rate: what is said of it at the end, and what `inspect` says of its clock."""
+    path = script(top, BUSY % (0.3, 0))
+    typed = [*prefix, str(tool), command, "--rate", rate]
+    typed += ["-o", "x.fah", "--"] if command == "record" else ["--python"]
+    result = run(typed + [python.path, path], top, **options)
+    assert result.status == 0, result
+    there = top / "x.fah" if command == "record" else run_folder(top / "performance")
+    said = result.stderr if command == "record" else result.stdout
+    (clock,) = [line for line in inspect(there, cwd=top).out.splitlines() if line.startswith("Clock ")]
+    return words(said), clock
+
+
+def restricted(prefix, command, python):
+    """The same at 1 kHz below another command, away from what only root may read."""
     with tempfile.TemporaryDirectory() as top:
         os.chmod(top, 0o777)
-        path = script(Path(top), BUSY % (0.3, 0))
-        command = [str(copy_tool(Path(top) / "tool")), "profile", "--rate", "1khz", "--python"]
-        result = run(prefix + command + [python.path, path], Path(top), env={"HOME": "/nonexistent"})
-        assert result.status == 0, result
-        return re.sub(r"\s+", " ", result.stdout.decode())
+        tool = copy_tool(Path(top) / "tool")
+        return busy_at("1khz", command, python, Path(top), prefix, tool, env={"HOME": "/nonexistent"})
 
 
 @ROOT_ONLY
-def test_as_nobody(perf, system_python):
+@BOTH
+def test_as_nobody(perf, command, system_python):
     """Who may not watch the kernel still has the clock; what differs is said."""
-    said = restricted(
-        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"], system_python
-    )
+    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    said, clock = restricted(prefix, command, system_python)
     with open("/proc/sys/kernel/perf_event_paranoid") as file:
-        allowed = int(file.read()) <= 2
-    if allowed:
-        assert "by perf's task-clock; in the kernel by its tick" in said, said
-    else:
+        allowed = int(file.read())
+    if allowed > 2:
         assert "No clock faster than the kernel's tick: the kernel keeps perf" in said, said
+        assert ". No clock faster than the kernel's tick: the kernel keeps perf" in clock, clock
+    elif allowed == 2:
+        assert clock.endswith("by perf's task-clock; in the kernel by its tick"), clock
+        assert "in the kernel by its tick" in said or command == "record", said
+        assert "No clock" not in said and "EINTR" not in said, said
 
 
-def test_refused(program, system_python):
+@BOTH
+def test_refused(program, command, system_python):
     """In a container that forbids perf events the tick's rate remains, and the report says why."""
-    said = restricted(
-        [sys.executable, str(TARGETS.parent / "e2e" / "support" / "refused.py")], system_python
-    )
-    assert "No clock faster than the kernel's tick: perf events are refused here" in said, said
-    assert "bound to the kernel's tick" in said, said
+    refused = [sys.executable, str(TARGETS.parent / "e2e" / "support" / "refused.py")]
+    said, clock = restricted(refused, command, system_python)
+    why = "No clock faster than the kernel's tick: perf events are refused here"
+    assert why in said and "The rate is what the tick gives." in said, said
+    assert "bound to the kernel's tick. " + why in clock, clock
+    assert "bound to the kernel's tick" in said or command == "record", said
 
 
-@pytest.mark.parametrize("command", ["profile", "record"])
+@ROOT_ONLY
+@BOTH
+def test_says_that_it_may_end_calls(perf, command, system_python, tmp_path):
+    """Where perf's clock is inside the kernel, and only there."""
+    may = "With perf's clock a sample may come when a thread is about to block, and interrupt that call"
+    for rate in ("1khz", "100"):
+        (tmp_path / rate).mkdir()
+        said, clock = busy_at(rate, command, system_python, tmp_path / rate)
+        assert (may in said) == (may in clock) == (rate == "1khz"), (rate, said, clock)
+
+
+@BOTH
 def test_a_clock_that_there_is_not(program, command, tmp_path):
     result = run([str(program), command, "--clock", "sundial", "--", "x.py"], tmp_path)
     assert result.status == 2 and b"timer and perf" in result.stderr, result
