@@ -165,7 +165,7 @@ def test_switches_stay_cheap(perf, some_python, tmp_path):
         took[True].append(float(result.stdout.split()[0]))
     assert statistics.median(took[True]) < 1.2 * statistics.median(took[False]), took
     assert int(read(result).meta["perf_dear"]) >= 1, result
-    said = words(result.stdout)
+    said = words_of(result.stdout)
     assert "as all of threads while they gave their core away very often" in said, said
 
 
@@ -208,7 +208,7 @@ def test_children(perf, python, tmp_path):
     assert len(it.processes) == 3 and min(by_process) > 20, by_process
 
 
-def words(data):
+def words_of(data):
     return re.sub(r"\s+", " ", data.decode())
 
 
@@ -222,7 +222,7 @@ def busy_at(rate, command, python, top, prefix=(), tool=BINARY, **options):
     there = top / "x.fah" if command == "record" else run_folder(top / "performance")
     said = result.stderr if command == "record" else result.stdout
     (clock,) = [line for line in inspect(there, cwd=top).out.splitlines() if line.startswith("Clock ")]
-    return words(said), clock
+    return words_of(said), clock
 
 
 def restricted(prefix, command, python):
@@ -259,6 +259,24 @@ def test_refused(program, command, system_python):
     assert why in said and "The rate is what the tick gives." in said, said
     assert "bound to the kernel's tick. " + why in clock, clock
     assert "bound to the kernel's tick" in said or command == "record", said
+
+
+@pytest.mark.parametrize("rate, asked", [("1khz", 1000), ("10khz", 10000)])
+def test_record_says_which_rate_it_reached(perf, rate, asked, some_python, tmp_path):
+    """And it is that: in samples for each second of CPU, after a start in which the clock is not there yet."""
+    seconds = 2 if asked == 1000 else 1
+    words = ["-r", rate, "-o", "x.fah", "--", some_python.path, script(tmp_path, BUSY % (seconds, 0))]
+    result = run([str(BINARY), "record", *words], tmp_path, some_python)
+    assert result.status == 0, result
+    it = capture.read(tmp_path / "x.fah")
+    assert it.meta["clock"] == "perf" and float(it.meta["rate_asked"]) == asked, it.meta
+    said = re.search(r": ([\d,]+) samples at ([\d.]+) Hz of CPU time \((\d+) Hz asked\), 0 dropped", words_of(result.stderr))
+    assert said and int(said.group(1).replace(",", "")) == len(it.samples) and int(said.group(3)) == asked, result
+    late = [ns for _, _, ns, _, _ in sorted(it.samples, key=lambda s: s[1])][50:]
+    reached = len(late) / sum(late) * 1e9
+    assert float(said.group(2)) == pytest.approx(reached, rel=0.1), (reached, result)
+    # handlers get an eighth of the CPU at most: beyond some thousands a second that is less than was asked for
+    assert 0.95 * asked < reached < 1.05 * asked if asked == 1000 else 1000 < reached < 1.05 * asked, reached
 
 
 @ROOT_ONLY
