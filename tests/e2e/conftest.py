@@ -6,6 +6,7 @@ FAH_FULL         set: the long forms (30 s a victim, 100 kills)
 FAH_ALSO         further options of every `profile`, such as --memory
 """
 
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support import pythons, run  # noqa: E402  (the path above comes first)
+from support import languages, pythons, run  # noqa: E402  (the path above comes first)
 
 # A shell lets what it starts in the background ignore these, and so would every program under test.
 for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
@@ -65,3 +66,17 @@ def system_python():
     if python is None:
         pytest.skip("SKIP: no /usr/bin/python3 here")
     return python
+
+
+@pytest.fixture(scope="session")
+def cxx(tmp_path_factory):
+    """How the C++ library of known calls was built -> its path."""
+    folder = tmp_path_factory.mktemp("cxx")
+    return {how: languages.build_cxx(folder, how) for how in languages.CXX}
+
+
+@pytest.fixture(scope="session")
+def rust(tmp_path_factory):
+    if not shutil.which("rustc"):
+        pytest.skip("NO RUST HERE: chains through Rust are not tested; install rustc")
+    return languages.build_rust(tmp_path_factory.mktemp("rust"))

@@ -6,40 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support import capture, pythons
+from support import capture, languages, pythons
 from support.run import TARGETS, capture_of, profile
 
 NATIVE, SYSTEM_BITS = 1, 3
 MADE = "<made at run time>"  # in place of a module's path
 EARLY = 0.3e9  # until then the collector may not have seen the process's modules yet
-CXX = {
-    "frame pointers": ["-O2", "-fno-omit-frame-pointer"],
-    "none": ["-O2", "-fomit-frame-pointer"],
-    "debug information": ["-O2", "-g"],
-    "stripped": ["-O2", "-s", "-fvisibility=hidden"],
-}
-
-
-@pytest.fixture(scope="session")
-def cxx(tmp_path_factory):
-    """How the library was built -> its path. The C++ runtime is in it: other roots may have an older one."""
-    folder = tmp_path_factory.mktemp("cxx")
-    paths = {}
-    for how, options in CXX.items():
-        paths[how] = folder / ("libcxx-%s.so" % how.replace(" ", "-"))
-        command = ["g++", "-shared", "-fPIC", "-static-libstdc++", "-static-libgcc", *options]
-        subprocess.run([*command, "-o", str(paths[how]), str(TARGETS / "languages.cc")], check=True)
-    return paths
-
-
-@pytest.fixture(scope="session")
-def rust(tmp_path_factory):
-    if not shutil.which("rustc"):
-        pytest.skip("NO RUST HERE: chains through Rust are not tested; install rustc")
-    path = tmp_path_factory.mktemp("rust") / "librust.so"
-    command = ["rustc", "--crate-type", "cdylib", "--crate-name", "languages", "-O", "-Csymbol-mangling-version=v0"]
-    subprocess.run([*command, "-o", str(path), str(TARGETS / "languages.rs")], check=True)
-    return path
 
 
 def chains(result):
@@ -54,7 +26,7 @@ def chains(result):
 
 def run(python, script, tmp_path, *arguments):
     result = profile(python, [str(TARGETS / script), *map(str, arguments)], tmp_path, hz=1000)
-    if result.status == 1 and b"`GLIBC_" in result.stderr:
+    if languages.do_not_load(result):
         pytest.skip("SKIP: the libraries as built here do not load in %s" % python.root)
     assert result.status == 0, result
     return list(chains(result))
@@ -91,7 +63,7 @@ def test_every_language_in_one_chain(program, python, cxx, rust, tmp_path):
     assert sum("[cxx_chain]" in n for n in back) > 0.9 * len(back), back[:3]
 
 
-@pytest.mark.parametrize("how", sorted(CXX))
+@pytest.mark.parametrize("how", sorted(languages.CXX))
 def test_cxx_however_it_is_built(program, cxx, how, tmp_path):
     samples = run(pythons.local()[0], "languages.py", tmp_path, cxx[how], "-", "1")
     walk = ["[cxx_chain]", "[shapes::Walker::walk]"]

@@ -1,4 +1,4 @@
-"""The two documents that asked for this program: what they type, typed as it stands there, and every part of
+"""The documents that asked for this program: what they type, typed as it stands there, and every part of
 what they show. Where they differ, the later one counts. What is not there yet stands in MISSING, and must not work:
 whoever makes it work takes it out.
 """
@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from support import report
+from support import exports, languages, report
 from support.pythons import REPO
 from support.run import BINARY, TARGETS, run, run_folder
 from test_notebooks import notebook
@@ -103,7 +103,8 @@ class Terminal:
         self.bin.mkdir()
         (self.bin / "fixingahole").symlink_to(BINARY)
         shutil.copy(str(REPO / "tools" / "fixit-installed"), str(self.bin / "fixit"))
-        (self.bin / "python3").symlink_to(python.path)
+        for name in ("python", "python3"):
+            (self.bin / name).symlink_to(python.path)
         shutil.copytree(str(TARGETS / "seeds"), str(self.folder))
 
     def __call__(self, line, cwd=None):
@@ -255,3 +256,25 @@ def test_a_syntax_error_crashes_as_always(shell):
     result = shell("fixingahole profile wrong.py")
     assert result.status == expected.status == 1 and "SyntaxError" in expected.err
     assert result.err == expected.err and "not run" not in result.out, result
+
+
+def test_from_python_through_rust_to_cxx(program, python, cxx, rust, tmp_path):
+    """Of the third document, which has py-spy there: the file for speedscope, and nothing else, is left."""
+    shell = Terminal(tmp_path, python)
+    (shell.folder / "script.py").write_text(languages.script(cxx["none"], rust, 0.8))
+    before = set(shell.folder.iterdir())
+    result = shell("fixingahole record -o X.prof --native --format speedscope -- python script.py")
+    if languages.do_not_load(result):
+        pytest.skip("SKIP: the libraries as built here do not load in %s" % python.root)
+    assert (result.status, result.out) == (0, "") and "\nResult: X.prof (speedscope)\n" in result.err, result
+    file = shell.folder / "X.prof"
+    assert set(shell.folder.iterdir()) - before == {file}
+    rows = [row for thread in exports.speedscope(file.read_bytes()).values() for row in thread]
+    found = languages.in_native_code(names for names, _, _ in rows)
+    assert found == {tuple(languages.IN_RUST), tuple(languages.IN_CXX)}, found
+    spent = sum(seconds for _, seconds, _ in rows)
+    known = sum(seconds for names, seconds, _ in rows if "shapes::spin<long>" in names or "languages::demo::spin" in names)
+    assert 0.75 < spent < 2 and known > 0.4 * spent, (known, spent)
+    frames = json.loads(file.read_text())["shared"]["frames"]
+    files = {frame["name"]: frame.get("file", "").split("/")[-1] for frame in frames}
+    assert (files["cxx_chain"], files["rust_chain"], files["through"]) == ("libcxx-none.so", "librust.so", "script.py"), files
