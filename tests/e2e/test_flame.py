@@ -2,11 +2,11 @@
 
 import html
 import re
-import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from support.browser import chromium
 from support.run import BINARY, profile, run
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -188,9 +188,7 @@ TRIAL = """
 
 def test_in_a_browser(captured, tmp_path):
     """Click to zoom, search with the share of matches, keyboard: in a real Chromium, from a file."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if not chromium:
-        pytest.skip("SKIP: no chromium here")
+    command = chromium("--dump-dom", (tmp_path / "tried.svg").as_uri(), profile=tmp_path / "browser")
     assert flame(tmp_path, captured, "-o", "flame.svg").status == 0
     svg = (tmp_path / "flame.svg").read_text(encoding="utf-8")
     boxes = boxes_of(svg.encode("utf-8"))
@@ -198,8 +196,7 @@ def test_in_a_browser(captured, tmp_path):
     tried = svg.replace("</svg>", "<script><![CDATA[%s]]></script></svg>" % TRIAL)
     (tmp_path / "tried.svg").write_text(tried, encoding="utf-8")
     done = subprocess.run(
-        [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
-        + ["--user-data-dir=%s" % (tmp_path / "browser"), (tmp_path / "tried.svg").as_uri()],
+        command,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         timeout=180,

@@ -40,11 +40,10 @@ def script(cxx: Path, rust: Path, seconds: float) -> str:
 
 
 def in_native_code(stacks: Iterable[List[str]], function: str = "through") -> Set[Tuple[str, ...]]:
-    """Names without brackets, from the root on: what these libraries' functions below that one are, each stack once,
-    without those in which Python runs again or an exception is thrown."""
+    """What of their functions stands below that one where one of the two that work is innermost. Names have no brackets."""
     found = set()
     for names in stacks:
-        if function in names and names[-1].startswith(("languages::", "shapes::spin")):
+        if function in names and names[-1] in (IN_RUST[-1], IN_CXX[-1]):
             below = names[names.index(function) :]
             found.add(tuple(n for n in below if n in IN_RUST + IN_CXX))
     return found
