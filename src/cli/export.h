@@ -32,7 +32,7 @@ enum {
 #define FAH_VIEW_OPTIONS \
 	FAH_VIEW_FRAMES, \
 	{FAH_OPT_IDLE, "idle", "i", NULL, "also where threads waited, and what for"}, \
-	{FAH_OPT_FUNCTION, "function", "F", NULL, "frames by function, not by line"}
+	{FAH_OPT_FUNCTION, "function", "F", NULL, "frames by function, not by line (of one function: --only)"}
 /* Of views for people, which show all of the run's time, by function, unless they are asked not to:
  * they begin with FAH_TREE_INIT. */
 #define FAH_TREE_OPTIONS \

@@ -304,6 +304,24 @@ def test_an_export_with_its_capture(program, system_python, tmp_path):
     assert sorted(os.listdir(str(tmp_path / "out.d"))) == ["x.fah", "x.folded"]
 
 
+def test_function_is_the_letter_of_py_spy(program, system_python, tmp_path):
+    """-F has no value: what follows is the command, and frames are by function; without it by line."""
+    (tmp_path / "it.py").write_text(
+        "import time\n"
+        "def work():\n    sum(range(3000))\n    sum(range(4000))\n    sum(range(5000))\n"
+        "while time.process_time() < 0.4:\n    work()\n"
+    )
+    result = record(system_python, ["it.py"], tmp_path, ["-o", "x.folded", "--keep", "-F"])
+    assert result.status == 0, result
+    by_line = tool.run([str(BINARY), "export", "x.fah", "-f", "folded"], tmp_path)
+    lines, functions = by_line.out.splitlines(), (tmp_path / "x.folded").read_text().splitlines()
+    assert len([line for line in lines if re.search(r"work \(it\.py:[345]\) \d+$", line)]) == 3, by_line
+    (work,) = [line for line in functions if line.startswith("<module> (it.py);work (it.py) ")]
+    assert not re.search(r":\d+\)", "".join(functions)), functions
+    of_lines = sum(int(line.split()[-1]) for line in lines if ";work (" in line)
+    assert int(work.split()[-1]) == pytest.approx(of_lines, abs=5) and of_lines > 200000, (work, by_line)
+
+
 def test_children_are_told_apart_where_asked(program, system_python, tmp_path):
     words = ["-c", "import subprocess, sys; subprocess.run([sys.executable] + sys.argv[1:])"]
     words += [spin(tmp_path), "0.3"]
