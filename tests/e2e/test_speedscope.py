@@ -1,4 +1,4 @@
-"""Our file in speedscope itself, in a real Chromium: what its importer makes of it and where it draws what, held to
+"""Our files in speedscope itself, in a real Chromium: what its importers make of them and where it draws what, held to
 the same samples in JSON lines. ./check puts speedscope where this looks (tests/package.json).
 """
 
@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import time
+from contextlib import contextmanager
 
 import pytest
 from support import exports, languages
@@ -27,7 +28,7 @@ CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
 	drawn.push([text, x, y]);
 	return write.apply(this, arguments);
 };
-speedscope.loadFileFromBase64("X.prof", "%s");
+speedscope.loadFileFromBase64("%s", "%s");
 """
 CLICK = """
 drawn.length = 0;
@@ -149,21 +150,42 @@ def labels(page, boxes, whole):
         time.sleep(0.2)
 
 
+@contextmanager
+def speedscope(data, name, folder):
+    """Its page with that file in it."""
+    page = package("speedscope") / "dist" / "release" / "index.html"
+    (folder / "file.js").write_text(KEEP % (name, base64.b64encode(data).decode()))
+    with Page("%s#localProfilePath=%s" % (page.as_uri(), folder / "file.js"), folder, WIDTH) as page:
+        page.until("typeof drawn != 'undefined' && drawn.length")
+        yield page
+
+
+KNOWN = {tuple(languages.IN_RUST), tuple(languages.IN_CXX)}
+
+
 def test_in_speedscope_itself(capture, tmp_path):
     """Time order, and "left heavy" with the known chain from Python through Rust to C++, each wide box in its place."""
-    page = package("speedscope") / "dist" / "release" / "index.html"
     data = export(capture, "speedscope", "-n")
-    (tmp_path / "file.js").write_text(KEEP % base64.b64encode(data).decode())
     (rows,) = stays(export(capture, "jsonl", "-n")).values()
     whole = exports.total(exports.speedscope(data)) * 1e9
     assert whole == pytest.approx(sum(ns for _, ns in rows), rel=1e-6)
-    with Page("%s#localProfilePath=%s" % (page.as_uri(), tmp_path / "file.js"), tmp_path, WIDTH) as page:
-        page.until("typeof drawn != 'undefined' && drawn.length")
+    with speedscope(data, "X.prof", tmp_path) as page:
         here, missing = labels(page, in_time(rows), whole)
         assert not missing, missing
         assert [names for names in here if len(names) == 2 and names[1] in ("first", "last")], here
         page.value(CLICK % "Left Heavy")
         here, missing = labels(page, left_heavy(rows), whole)
         assert not missing, missing
-    found = languages.in_native_code(here)
-    assert found == {tuple(languages.IN_RUST), tuple(languages.IN_CXX)}, here
+    assert languages.in_native_code(here) == KNOWN, here
+
+
+def test_folded_stacks(capture, tmp_path):
+    """Its importer for the collapsed stacks of flame graphs has the frames and the widths that we wrote."""
+    data = export(capture, "folded", "-n", "-F")
+    lines = [line.rsplit(" ", 1) for line in data.decode("utf-8").splitlines()]
+    rows = [[[(frame, None, None) for frame in stack.split(";")], int(weight)] for stack, weight in lines]
+    with speedscope(data, "x.folded", tmp_path) as page:
+        page.value(CLICK % "Left Heavy")
+        here, missing = labels(page, left_heavy(rows), sum(us for _, us in rows))
+        assert not missing, missing
+    assert languages.in_native_code([frame.split(" (")[0] for frame in names] for names in here) == KNOWN, here

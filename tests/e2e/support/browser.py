@@ -27,7 +27,7 @@ class Page:
     """One page of a browser that ends with the block; what waits is given up after `timeout` seconds."""
 
     def __init__(self, url, folder, width=1500, height=1400, timeout=120):
-        self.end, self.asked, self.read, self.timeout = b"", 0, [], timeout
+        self.end, self.asked, self.timeout = b"", 0, timeout
         options = ["--remote-debugging-pipe", "--window-size=%d,%d" % (width, height)]
         command = chromium(*options, profile=folder / "browser")
         theirs, self.to = os.pipe()
@@ -42,13 +42,20 @@ class Page:
             self.process = subprocess.Popen(command, preexec_fn=take, pass_fds=(3, 4), stdout=nowhere, stderr=nowhere)
         os.close(theirs)
         os.close(answers)
-        target = self.ask("Target.createTarget", url=url)["targetId"]
-        self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        try:
+            target = self.ask("Target.createTarget", url=url)["targetId"]
+            self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
         os.close(self.to)  # ends it
         os.close(self.answers)
         try:
