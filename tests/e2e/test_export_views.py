@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support import exports
+from support.node import node, package
 from support.pythons import REPO
 from support.run import BINARY, profile, run
 
@@ -188,36 +189,16 @@ def test_captures_cut_anywhere(program, form, tmp_path):
             assert out.endswith(b"</svg>\n")
 
 
-def npm_package(name, version):
-    """Where npm has put it, once for all runs; its own programs stand in .bin there."""
-    npm = shutil.which("npm")
-    if not npm:
-        pytest.skip("SKIP: no npm here")
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "fixingahole" / "npm"
-    folder = cache / ("%s-%s" % (name.replace("/", "+"), version))
-    if not (folder / "done").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(
-            [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund"]
-            + ["--ignore-scripts", "%s@%s" % (name, version)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        if done.returncode:
-            pytest.skip("SKIP: npm can't get %s: %s" % (name, done.stdout[-300:]))
-        (folder / "done").write_text("")
-    return folder / "node_modules"
-
-
 def test_the_firefox_profiler_reads_it(captured, tmp_path):
     """Its own importer, as its makers publish it for terminals."""
-    cli = npm_package("@firefox-devtools/profiler-cli", "0.10.0") / ".bin" / "profiler-cli"
+    cli = package("@firefox-devtools/profiler-cli")
+    cli = cli / json.loads((cli / "package.json").read_text())["bin"]["profiler-cli"]
     (tmp_path / "x.json").write_bytes(export(captured, "gecko", "-i").stdout)
 
     def said(*args):
         env = dict(os.environ, HOME=str(tmp_path), PROFILER_CLI_SESSION_DIR=str(tmp_path))
         done = subprocess.run(
-            [str(cli), *args], cwd=str(tmp_path), env=env, stdout=subprocess.PIPE,
+            [node(), str(cli), *args], cwd=str(tmp_path), env=env, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, timeout=120,
         )
         return done.stdout.decode("utf-8")

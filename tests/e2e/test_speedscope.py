@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import pytest
 from support import exports, languages
 from support.browser import Page
+from support.node import package
 from support.run import BINARY, run
-from test_export_consumers import package
 
 WIDTH = 1500
 WIDE = 60  # pixels: of narrower boxes two may be as wide, and labels say little
