@@ -248,6 +248,8 @@ def test_as_nobody(perf, command, system_python):
         assert clock.endswith("by perf's task-clock; in the kernel by its tick"), clock
         assert "in the kernel by its tick" in said or command == "record", said
         assert "No clock" not in said and "EINTR" not in said, said
+    else:
+        assert "(EINTR)" in said and "(EINTR)" in clock, (said, clock)
 
 
 @BOTH
@@ -269,7 +271,7 @@ def test_record_says_which_rate_it_reached(perf, rate, asked, some_python, tmp_p
     result = run([str(BINARY), "record", *words], tmp_path, some_python)
     assert result.status == 0, result
     it = capture.read(tmp_path / "x.fah")
-    assert it.meta["clock"] == "perf" and float(it.meta["rate_asked"]) == asked, it.meta
+    assert float(it.meta["rate_asked"]) == asked, it.meta
     said = re.search(r": ([\d,]+) samples at ([\d.]+) Hz of CPU time \((\d+) Hz asked\), 0 dropped", words_of(result.stderr))
     assert said and int(said.group(1).replace(",", "")) == len(it.samples) and int(said.group(3)) == asked, result
     late = [ns for _, _, ns, _, _ in sorted(it.samples, key=lambda s: s[1])][50:]
@@ -287,6 +289,8 @@ def test_says_that_it_may_end_calls(perf, command, system_python, tmp_path):
     for rate in ("1khz", "100"):
         (tmp_path / rate).mkdir()
         said, clock = busy_at(rate, command, system_python, tmp_path / rate)
+        if rate == "1khz" and "in the kernel by its tick" in clock:
+            pytest.skip("SKIP: no perf events inside the kernel here")
         assert (may in said) == (may in clock) == (rate == "1khz"), (rate, said, clock)
 
 
