@@ -1,4 +1,4 @@
-"""languages.py CXX_LIBRARY RUST_LIBRARY|- SECONDS: Python, Rust, C++ and Python again, in a known chain.
+"""languages.py CXX_LIBRARY RUST_LIBRARY|- CPU_SECONDS: Python, Rust, C++ and Python again, in a known chain.
 
 plain() calls C++; through() calls Rust, which calls C++ (cxx_chain), which calls called_back().
 """
@@ -39,7 +39,7 @@ def through():
         cxx(300000, back_address)
 
 
-end = time.perf_counter() + float(sys.argv[3])
-while time.perf_counter() < end:
+end = time.process_time() + float(sys.argv[3])
+while time.process_time() < end:
     plain()
     through()
