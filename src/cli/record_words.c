@@ -7,6 +7,7 @@
 #include "base/term.h"
 #include "cli/invoke.h"
 #include "report/closing.h"
+#include "report/health.h"
 #include "report/loops.h"
 
 #include <string.h>
@@ -31,7 +32,9 @@ static void say_totals(struct fah_text *t, const struct fah_profile *p)
 	if (totals->rate_asked > 0)
 		fah_strbuf_addf(&sb, " (%s%s asked)", fah_num_hz(totals->rate_asked).s,
 				totals->rate_reached > 0 ? "" : " of CPU time");
-	fah_strbuf_addf(&sb, ", %s dropped.", fah_num_count(totals->drops).s);
+	fah_strbuf_addf(&sb, ", %s dropped", fah_num_count(totals->drops).s);
+	fah_report_lowered(&sb, "; rate ", totals);
+	fah_strbuf_addc(&sb, '.');
 	fah_text_wrap(t, fah_strbuf_str(&sb));
 }
 

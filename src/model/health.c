@@ -98,6 +98,6 @@ void fah_loader_costs(struct fah_loader *l)
 	t->unprofiled_s = handlers > 0 ? unprofiled(l->p, t) : 0;
 	if (t->wall_s > 0)
 		t->cost_share = (t->handler_s + t->told_s + t->collector_cpu_s) / t->wall_s;
-	if (t->budget_percent > 0 && asked > 0 && in_force > LOWERED * asked)
+	if (asked > 0 && in_force > LOWERED * asked)
 		t->rate_lowered = handlers / in_force * 1e9;
 }

@@ -138,14 +138,14 @@ struct fah_totals {
 	uint64_t drops_by[FAH_DROPS_MAX]; /* by enum fah_drop */
 	double dropped_cpu_s;
 	double rate_asked, rate_reached; /* Hz of thread CPU; 0: unknown, or too few samples */
-	double rate_lowered;		 /* to it, for the budget; 0: it was not */
-	double budget_percent;		 /* of a core, for all that recording costs; 0: none */
-	bool budget_by_default;		 /* nobody asked for it */
-	double handler_s;		 /* CPU of the tree that handlers used */
-	double told_s;			 /* and that counting calls used */
-	double collector_cpu_s;		 /* that the profiler used meanwhile; 0: unknown */
-	double cost_share;		 /* all together, of wall_s */
-	double unprofiled_s;		 /* estimate of program_s without them; 0: unknown */
+	double rate_lowered;	/* to it, for the budget or what handlers may take; 0: not */
+	double budget_percent;	/* of a core, for all that recording costs; 0: none */
+	bool budget_by_default; /* nobody asked for it */
+	double handler_s;	/* CPU of the tree that handlers used */
+	double told_s;		/* and that counting calls used */
+	double collector_cpu_s; /* that the profiler used meanwhile; 0: unknown */
+	double cost_share;	/* all together, of wall_s */
+	double unprofiled_s;	/* estimate of program_s without them; 0: unknown */
 	int wait_status;
 	bool complete;	       /* the capture has its end */
 	uint64_t lost_bytes;   /* cut off or damaged at the end of the file */

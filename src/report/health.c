@@ -49,8 +49,13 @@ void fah_report_lowered(struct fah_strbuf *out, const char *before, const struct
 {
 	if (!(t->rate_lowered > 0))
 		return;
-	fah_strbuf_addf(out, "%slowered to %s to stay within the budget of %s of a core", before,
-			fah_num_hz(t->rate_lowered).s, fah_num_percent(t->budget_percent / 100).s);
+	fah_strbuf_addf(out, "%slowered to %s ", before, fah_num_hz(t->rate_lowered).s);
+	if (!(t->budget_percent > 0)) {
+		fah_strbuf_adds(out, "so that samples take an eighth of the program's CPU at most");
+		return;
+	}
+	fah_strbuf_addf(out, "to stay within the budget of %s of a core",
+			fah_num_percent(t->budget_percent / 100).s);
 	if (t->budget_by_default)
 		fah_strbuf_adds(out, " (a --rate that is given stays)");
 }

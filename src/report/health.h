@@ -17,8 +17,8 @@ void fah_report_clock(struct fah_strbuf *out, const struct fah_profile *p);
  * most, often nothing. */
 void fah_report_caveat(struct fah_strbuf *out, const char *before, const struct fah_profile *p);
 
-/* before, and "lowered to 47 Hz to stay within the budget of 0.10% of a core"; nothing where the
- * rate was not lowered. */
+/* before, and "lowered to 47 Hz to stay within the budget of 0.10% of a core", or to what else;
+ * nothing where the rate was not lowered. */
 void fah_report_lowered(struct fah_strbuf *out, const char *before, const struct fah_totals *t);
 
 #endif
