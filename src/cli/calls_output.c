@@ -26,13 +26,27 @@
 #define PICTURE_EDGES 0.001
 #define TRIES 100
 
+/* Is there no file yet that begins so? */
+static bool is_free(const char *start)
+{
+	static const char *const endings[] = {".fah", ".prof", ".svg"};
+	char path[FAH_CALLS_PATH_MAX + 8];
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", start, endings[i]);
+		if (lstat(path, &st) == 0)
+			return false;
+	}
+	return true;
+}
+
 int fah_calls_keep(const char *script, char *buf, size_t cap)
 {
 	const char *name = fah_basename(script);
 	size_t n = strlen(name);
 	time_t now = time(NULL);
-	char stamp[32], path[FAH_CALLS_PATH_MAX + 8];
-	struct stat st;
+	char stamp[32];
 	struct tm tm;
 
 	if (fah_path_ends(name, ".py"))
@@ -47,11 +61,10 @@ int fah_calls_keep(const char *script, char *buf, size_t cap)
 		snprintf(buf, cap, FAH_CALLS_FOLDER "/%.*s_%s", (int)n, name, stamp);
 		if (i > 1)
 			snprintf(buf + strlen(buf), cap - strlen(buf), "-%d", i);
-		snprintf(path, sizeof(path), "%s.fah", buf);
-		if (lstat(path, &st) < 0)
+		if (is_free(buf))
 			return 0;
 	}
-	return fah_fail("calls: %s.fah is there already, and all like it", buf);
+	return fah_fail("calls: %s.* is there already, and all like it", buf);
 }
 
 static int write_file(const char *path, const struct fah_exact *e)
@@ -84,8 +97,7 @@ static int print(const struct fah_calls_output *o, const struct fah_exact *e, co
 	return err < 0 ? fah_fail_err(err, "calls") : 0;
 }
 
-/* The calls drawn, and shown in whatever shows pictures here. */
-static int show_picture(const char *path, const struct fah_exact *e)
+static int draw(const char *path, const struct fah_exact *e)
 {
 	_cleanup_(fah_callgraph_done) struct fah_callgraph graph = {0};
 	struct fah_callgraph_wanted wanted = {.node_share = PICTURE_NODES,
@@ -95,34 +107,61 @@ static int show_picture(const char *path, const struct fah_exact *e)
 
 	if (err < 0)
 		return fah_fail_err(err, "calls: --vis");
-	err = fah_graph_write(path, &graph, &look);
-	return err ? err : fah_show_file(path);
+	return fah_graph_write(path, &graph, &look);
 }
 
-/* pid: of the process among several, for its files' names; 0: there is only one. */
-static int show(const struct fah_calls_output *o, const struct fah_exact *e, uint32_t pid,
-		const char *title)
+/* first: a picture is opened; of any more there are only told the names, for there may be hundreds.
+ */
+static int show_picture(const char *path, const struct fah_exact *e, bool first)
+{
+	int status = draw(path, e);
+
+	if (status || first)
+		return status ? status : fah_show_file(path);
+	fprintf(stderr, "fixingahole: drawn in %s\n", path);
+	return 0;
+}
+
+/* A process among several; pid 0: there is only one, or all are one. */
+struct part {
+	uint32_t pid;
+	bool first;
+	const char *title;
+};
+
+/* The name of a part's file: <start>[.PID]<ending>. */
+static const char *name_file(const char *start, uint32_t pid, const char *ending, char *buf,
+			     size_t cap)
+{
+	if (pid)
+		snprintf(buf, cap, "%s.%u%s", start, pid, ending);
+	else
+		snprintf(buf, cap, "%s%s", start, ending);
+	return buf;
+}
+
+/* All that is wanted of a part; what fails keeps nothing else back. */
+static int show(const struct fah_calls_output *o, const struct fah_exact *e,
+		const struct part *part)
 {
 	char path[4352];
-	int status = 0;
+	bool failed = false;
 
-	if (o->saved) {
-		if (pid)
-			snprintf(path, sizeof(path), "%s.%u.prof", o->saved, pid);
+	if (o->save) {
+		name_file(o->kept, part->pid, ".prof", path, sizeof(path));
+		if (write_file(path, e))
+			failed = true;
 		else
-			snprintf(path, sizeof(path), "%s.prof", o->saved);
-		status = write_file(path, e);
-		if (!status)
 			fprintf(stderr, "fixingahole: kept in %s\n", path);
 	}
-	if (o->picture && !pid)
-		status = show_picture(o->picture, e);
-	if (o->file) {
-		if (pid)
-			snprintf(path, sizeof(path), "%s.%u", o->file, pid);
-		return status ? status : write_file(pid ? path : o->file, e);
-	}
-	return print(o, e, title) || status ? FAH_STATUS_USAGE : 0;
+	if (o->file && write_file(name_file(o->file, part->pid, "", path, sizeof(path)), e))
+		failed = true;
+	if (o->picture &&
+	    show_picture(name_file(o->kept, part->pid, ".svg", path, sizeof(path)), e, part->first))
+		failed = true;
+	if ((!o->quiet || o->pretty) && print(o, e, part->title))
+		failed = true;
+	return failed ? FAH_STATUS_USAGE : 0;
 }
 
 /* What the agents had to say. */
@@ -143,27 +182,32 @@ static void say_notes(const struct fah_profile *p)
 	}
 }
 
-static int show_one(const struct fah_calls_output *o, const struct fah_profile *p, uint32_t process)
+static int show_one(const struct fah_calls_output *o, const struct fah_profile *p, uint32_t process,
+		    bool first)
 {
 	_cleanup_(fah_exact_done) struct fah_exact e;
 	size_t n;
 	const struct fah_process *processes = fah_profile_processes(p, &n);
 	char title[256] = "";
-	uint32_t pid = process == FAH_EXACT_ALL ? 0 : processes[process].pid;
+	struct part part = {.first = first};
 	int err;
 
 	fah_exact_init(&e);
 	err = fah_exact_of(p, process, &e);
 	if (err < 0)
 		return fah_fail_err(err, "calls");
-	if (pid)
-		snprintf(title, sizeof(title), "process %u: %s", pid, processes[process].cmdline);
-	return show(o, &e, pid, pid ? title : NULL);
+	if (process != FAH_EXACT_ALL) {
+		part.pid = processes[process].pid;
+		part.title = title;
+		snprintf(title, sizeof(title), "process %u: %s", part.pid,
+			 processes[process].cmdline);
+	}
+	return show(o, &e, &part);
 }
 
 int fah_calls_show(const struct fah_calls_output *o, const struct fah_profile *p)
 {
-	size_t n;
+	size_t n, shown = 0;
 	int status = 0, one;
 
 	fah_profile_processes(p, &n);
@@ -172,10 +216,14 @@ int fah_calls_show(const struct fah_calls_output *o, const struct fah_profile *p
 		return fah_fail(
 			"calls: no call of %s was told%s", o->script,
 			n ? "" : ": no Python of it could be watched (" FAH_PYTHONS " is needed)");
+	if (o->quiet && !o->pretty && !o->file && !o->save && !o->picture)
+		return 0; /* the capture is all */
 	if (!o->per_process)
-		return show_one(o, p, FAH_EXACT_ALL);
+		return show_one(o, p, FAH_EXACT_ALL, true);
 	for (uint32_t i = 0; i < n; i++) {
-		one = fah_exact_has(p, i) ? show_one(o, p, i) : 0;
+		if (!fah_exact_has(p, i))
+			continue;
+		one = show_one(o, p, i, shown++ == 0);
 		status = status ? status : one;
 	}
 	return status;

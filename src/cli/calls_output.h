@@ -10,13 +10,14 @@
 #define FAH_CALLS_PATH_MAX 512
 
 struct fah_calls_output {
-	const char *file;   /* Python's stats format; NULL: the report is printed instead */
-	const char *saved;  /* the start of a path in FAH_CALLS_FOLDER: <saved>.prof; NULL: none */
+	const char *file;   /* Python's stats format; NULL: none */
+	const char *kept;   /* the start of paths in FAH_CALLS_FOLDER, for what follows */
+	bool save, picture; /* <kept>.prof; <kept>.svg, drawn and opened */
 	const char *script; /* what ran, for people */
 	struct fah_pstats_order order;
-	const char *picture; /* an svg of the calls, to be opened; NULL: none */
-	bool pretty;	     /* the tree in place of the report */
-	bool per_process;    /* one report, or file, each */
+	bool quiet;	  /* the result is in a file that was asked for: no report */
+	bool pretty;	  /* the tree: in place of the report, and also where there would be none */
+	bool per_process; /* one of all that each */
 };
 
 /* The folder for what is kept, and a name in it that is new: <script>_<UTC time>, into buf. 0, or

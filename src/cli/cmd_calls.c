@@ -28,7 +28,7 @@ enum {
 
 static const struct fah_option options[] = {
 	{OPT_OUTPUT, "output", "o", "FILE",
-	 "write the result and print nothing: Python's stats format, or a capture (.fah)"},
+	 "write the result and print no report: Python's stats format, or a capture (.fah)"},
 	{OPT_SORT, "sort", "s", "KEY", "order of the report, as pstats has it (cumulative)"},
 	{OPT_SAVE, "save", NULL, NULL, "keep the result in .profile_data/, as both"},
 	{OPT_VIS, "vis", NULL, NULL, "draw the calls (with Graphviz) and open the picture"},
@@ -37,7 +37,7 @@ static const struct fah_option options[] = {
 	FAH_EXACT_OPTIONS,
 	{OPT_SUBPROCESSES, "subprocesses", NULL, NULL, "calls of children count too"},
 	{OPT_PER_PROCESS, "per-process", NULL, NULL,
-	 "the same, with a report, or a file FILE.PID, for each process"},
+	 "the same, with a report, or files named by PID, for each process"},
 	{OPT_RAW, "raw", NULL, NULL, "leave in what it costs to be told of a call"},
 	{0},
 };
@@ -46,7 +46,7 @@ struct job {
 	struct fah_exact_job run;
 	struct fah_calls_output output;
 	const char *file; /* -o */
-	bool save, vis;
+	const char *copy; /* of the capture, for --save where -o has it; NULL: none */
 };
 
 static int take_option(void *ctx, int option, const char *value)
@@ -64,10 +64,10 @@ static int take_option(void *ctx, int option, const char *value)
 					value);
 		return 0;
 	case OPT_SAVE:
-		job->save = true;
+		job->output.save = true;
 		return 0;
 	case OPT_VIS:
-		job->vis = true;
+		job->output.picture = true;
 		return 0;
 	case OPT_PRETTY:
 		job->output.pretty = true;
@@ -87,7 +87,7 @@ static int take_option(void *ctx, int option, const char *value)
 
 /* Paths of what is kept. */
 struct paths {
-	char saved[FAH_CALLS_PATH_MAX], capture[FAH_CALLS_PATH_MAX + 8],
+	char kept[FAH_CALLS_PATH_MAX], capture[FAH_CALLS_PATH_MAX + 8],
 		picture[FAH_CALLS_PATH_MAX + 8];
 };
 
@@ -105,6 +105,7 @@ static int settle(struct job *job, struct paths *p)
 		status = fah_output_apart("calls: --output", job->file, job->run.file);
 	if (status)
 		return status;
+	job->output.quiet = !!job->file;
 	if (job->file && fah_path_ends(job->file, ".fah")) {
 		job->run.capture = job->file;
 	} else if (job->file) {
@@ -113,22 +114,32 @@ static int settle(struct job *job, struct paths *p)
 			return fah_fail_err(err, "calls: --output %s", job->file);
 		job->output.file = job->file;
 	}
-	if (job->save || job->vis) {
-		status = fah_calls_keep(job->run.code ? "code" : job->output.script, p->saved,
-					sizeof(p->saved));
-		snprintf(p->capture, sizeof(p->capture), "%s.fah", p->saved);
-		snprintf(p->picture, sizeof(p->picture), "%s.svg", p->saved);
-	}
-	if (job->save) {
-		job->output.saved = p->saved;
-		if (!job->run.capture)
-			job->run.capture = p->capture;
-	}
-	if (job->vis && !status) {
-		job->output.picture = p->picture;
-		status = fah_graph_check_output(p->picture);
-	}
-	return status;
+	if (!job->output.save && !job->output.picture)
+		return 0;
+	status = fah_calls_keep(job->run.code ? "code" : job->output.script, p->kept,
+				sizeof(p->kept));
+	if (status)
+		return status;
+	job->output.kept = p->kept;
+	snprintf(p->capture, sizeof(p->capture), "%s.fah", p->kept);
+	snprintf(p->picture, sizeof(p->picture), "%s.svg", p->kept);
+	if (job->output.save && job->run.capture)
+		job->copy = p->capture;
+	else if (job->output.save)
+		job->run.capture = p->capture;
+	return job->output.picture ? fah_graph_check_output(p->picture) : 0;
+}
+
+static void copy_capture(const char *from, const char *to)
+{
+	_cleanup_(fah_freep) char *data = NULL;
+	size_t len;
+	int err = fah_file_read_regular(from, SIZE_MAX / 2, &data, &len);
+
+	if (err == 0)
+		err = fah_file_replace(to, data, len);
+	if (err < 0)
+		fah_fail_err(err, "cannot write %s", to);
 }
 
 static int cmd_calls(const struct fah_command *cmd, int argc, char **argv)
@@ -148,7 +159,9 @@ static int cmd_calls(const struct fah_command *cmd, int argc, char **argv)
 	status = fah_exact_run(&job.run, &run);
 	if (status)
 		return status;
-	if (run.profile && (!job.file || !fah_path_ends(job.file, ".fah")))
+	if (job.copy)
+		copy_capture(run.result.capture, job.copy);
+	if (run.profile)
 		fah_calls_show(&job.output, run.profile);
 	return fah_invoke_status(run.result.wait_status);
 }

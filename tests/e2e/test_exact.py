@@ -1,41 +1,11 @@
 """`calls`: every call, against cProfile on the same program and against programs that know."""
 
-import os
-import pstats
 import re
 import statistics
 
 import pytest
-from support.pythons import REPO
-from support.run import BINARY, plain, run
-
-TARGETS = REPO / "tests" / "targets" / "exact"
-FULL = bool(os.environ.get("FAH_FULL"))
-
-
-def calls(python, folder, args, options=(), **rest):
-    command = [str(BINARY), "calls"] + list(options) + ["--python", python.path]
-    return run(command + [str(arg) for arg in args], folder, python, **rest)
-
-
-def stats_of(path):
-    """{(file's name, line, name): (calls, primitive, self, total, {caller: (calls, primitive)})}"""
-    found = {}
-    for (file, line, name), (primitive, n, self, total, callers) in pstats.Stats(str(path)).stats.items():
-        by = {(os.path.basename(k[0]), k[1], k[2]): v[:2] for k, v in callers.items()}
-        found[(os.path.basename(file), line, name)] = (n, primitive, self, total, by)
-    return found
-
-
-def told(python, folder, name, *args, options=(), status=0):
-    path = folder / "our.prof"
-    result = calls(python, folder, [TARGETS / name] + list(args), ["-o", str(path)] + list(options))
-    assert result.status == status, result
-    return stats_of(path), result
-
-
-def by_name(found, file):
-    return {key[2]: value for key, value in found.items() if key[0] == file}
+from support.exact import TARGETS, by_name, calls, stats_of, told
+from support.run import BINARY, FULL, plain, run
 
 
 def counts_of(found, file):
@@ -119,21 +89,19 @@ def test_times(program, python, tmp_path):
 
 def test_report_and_tree(program, system_python, tmp_path):
     script = tmp_path / "a script.py"
-    script.write_text("def f():\n    return len('abc')\nprint(f())\nraise SystemExit(5)\n")
+    script.write_text("import time\ndef f():\n    time.sleep(0.05)\n    return len('abc')\nprint(f())\nraise SystemExit(5)\n")
     result = calls(system_python, tmp_path, [script], ["-s", "ncalls"])
     assert result.status == 5, result
     text = result.out
     assert text.startswith("3\n"), "the program's own output stands first: %s" % text
-    assert "Ordered by: call count" in text and re.search(r"1 +\S+ +\S+ +\S+ +\S+ a script.py:1\(f\)", text)
+    assert "Ordered by: call count" in text and re.search(r"1 +\S+ +\S+ +\S+ +\S+ a script.py:2\(f\)", text)
     assert "{built-in method builtins.len}" in text
     result = calls(system_python, tmp_path, [script], ["--pretty", "--save"], env={"LC_ALL": "C.UTF-8"})
     kept = sorted(path.suffix for path in (tmp_path / ".profile_data").iterdir())
     assert kept == [".fah", ".prof"], kept
-    lines = result.out.splitlines()
-    module = next(i for i, line in enumerate(lines) if "<module>" in line)
-    assert [re.sub(r"^.*?[\d.]+ ", "", line).split("  ")[0] for line in lines[module:]][:2] == ["<module>", "f"] or (
-        "print" in lines[module + 1]
-    ), lines
+    rows = re.findall(r"^(\W*)[\d.]+ (.+?)  .*\(1 call, itself", result.out, re.M)
+    expected = ["<module>", "f", "<built-in method time.sleep>"]
+    assert [(len(indent), name) for indent, name in rows[:3]] == list(zip((0, 3, 6), expected)), result.out
 
 
 SHARED = """
