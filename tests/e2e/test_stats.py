@@ -12,6 +12,7 @@ from support.run import BINARY, TARGETS, plain, run
 from support.terminal import Terminal
 
 SAY = REPO / "tests" / "e2e" / "support" / "say_pstats.py"
+CONSUMERS = SAY.with_name("consumers.py")
 ENV = {"TZ": "UTC", "PYTHONHASHSEED": "0"}
 
 SORTS = (["time"], ["cumulative"], ["calls", "name"], ["nfl"], ["stdname"], ["pcalls", "filename", "line"], ["f", "l", "na"],
@@ -193,26 +194,12 @@ def test_captures_of_calls(one):
     assert re.search(r"^ +14 .*<string>:1\(f\)$", both.out, re.M), both
 
 
-CONSUMER = """
-import json, sys
-which, path = sys.argv[1:]
-if which == "snakeviz":
-    import pstats
-    from snakeviz.stats import json_stats, table_rows
-    stats = pstats.Stats(path)
-    print(json.dumps([table_rows(stats), json_stats(stats)]))
-else:
-    from tuna.main import read
-    print(json.dumps(read(path)))
-"""
-
-
 @pytest.mark.parametrize("which", ["gprof2dot", "snakeviz", "tuna"])
 def test_others_read_what_is_written(one, which):
     if subprocess.run([sys.executable, "-c", "import " + which], stderr=subprocess.DEVNULL).returncode != 0:
         pytest.skip("SKIP: no %s here; ./check --only setup installs it" % which)
     command = [sys.executable, "-m", "gprof2dot", "-f", "pstats", "-n", "0", "-e", "0"] if which == "gprof2dot" else \
-        [sys.executable, "-c", CONSUMER, which]
+        [sys.executable, str(CONSUMERS), which]
     done = [subprocess.run(command + [name], cwd=str(one), stdout=subprocess.PIPE) for name in ("new", "out")]
     assert done[0].returncode == done[1].returncode == 0
     assert b"fib" in done[1].stdout and b"sp" in done[1].stdout
