@@ -132,6 +132,9 @@ void fah_lines_say_none(const struct fah_linehits_state *state, const struct fah
 		say_refused(refused);
 	else if (!state->told)
 		fah_fail("lines: no Python program was recorded: " FAH_PYTHONS " is needed");
+	else if (state->why[0])
+		fah_fail("lines: of what was chosen no line was told, and not all were: %s",
+			 state->why);
 	else if (asked)
 		fah_fail("lines: no function of that name or place ran: -f takes names as they "
 			 "stand "
