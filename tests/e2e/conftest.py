@@ -28,6 +28,7 @@ CHOICES = (
     ("python", pythons.versions),  # every version
     ("some_python", pythons.one_of_each_kind),  # oldest, the system's, newest
     ("local_python", pythons.local),  # the same, of this machine's own root
+    ("told_python", pythons.of_each_way_to_be_told),  # the oldest and the newest of those
 )
 
 

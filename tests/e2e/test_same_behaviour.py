@@ -138,6 +138,34 @@ def test_ending(program, some_python, ending, tmp_path):
     assert inspect(capture_of(result)).status == 0
 
 
+def same_told(python, args, cwd, **rest):
+    """Plain, then with all calls told, then with all lines: nothing may differ but what we say at the end."""
+    expected = plain(python, args, cwd, **rest)
+    for name, options in (("calls", ["-o"]), ("lines", ["-l", "-f", "*", "--in", ".", "-q", "-o"])):
+        folder = cwd.parent / name
+        folder.mkdir(exist_ok=True)
+        command = [str(BINARY), name, *options, str(folder / "result"), "--python", python.path]
+        result = tool.run(command + args, cwd, python, **rest)
+        assert (result.status, result.out) == (expected.status, expected.out), (name, expected, result)
+        ours = result.err[len(expected.err) :].splitlines()
+        assert result.err.startswith(expected.err) and all(line.startswith("fixingahole: ") for line in ours), (expected, result)
+    return expected
+
+
+def test_all_that_a_program_sees_while_calls_and_lines_are_told(program, python, tmp_path):
+    (tmp_path / "work").mkdir()
+    shutil.copy(MIRROR, tmp_path / "work" / "mirror.py")
+    result = same_told(python, ["mirror.py", "one", "two words", "", "-o"], tmp_path / "work", stdin=b"some\ninput\n")
+    assert result.status == 3, result
+    assert (tmp_path / "calls" / "result").is_file() and (tmp_path / "lines" / "result").is_file()
+
+
+@pytest.mark.parametrize("ending", sorted(ENDINGS))
+def test_ending_while_calls_and_lines_are_told(program, told_python, ending, tmp_path):
+    (tmp_path / "work").mkdir()
+    same_told(told_python, [script(tmp_path / "work", ENDINGS[ending])], tmp_path / "work")
+
+
 def test_statuses_on_every_python(program, python, tmp_path):
     for number, (text, status) in enumerate(
         [

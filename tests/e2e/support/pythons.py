@@ -78,6 +78,12 @@ def local() -> Tuple[Python, ...]:
     return tuple(dict.fromkeys(filter(None, [found[0], system(), found[-1]]))) if found else ()
 
 
+def of_each_way_to_be_told() -> Tuple[Python, ...]:
+    """The oldest and the newest here: profile and trace functions, and sys.monitoring."""
+    found = local()
+    return tuple(dict.fromkeys([found[0], found[-1]])) if found else ()
+
+
 def system():
     """Debian's own /usr/bin/python3, or None."""
     for python in available():
