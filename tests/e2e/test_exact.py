@@ -33,6 +33,22 @@ def test_counts_as_cprofile(program, python, tmp_path):
         assert set(ours_part) == set(theirs_part)
 
 
+def test_where_cprofile_shows_something_else(program, python, tmp_path):
+    """As doc/calls.md lists it: atexit and the interpreter's end, and functions of one place and name. sys.exit is none."""
+    theirs = tmp_path / "their.prof"
+    result = plain(python, ["-m", "cProfile", "-o", str(theirs), str(TARGETS / "ends.py")], tmp_path)
+    assert theirs.exists(), result
+    expected, found = stats_of(theirs), told(python, tmp_path, "ends.py", status=3)[0]
+    for name in ("<built-in method builtins.exec>", "<method 'disable' of '_lsprof.Profiler' objects>"):
+        assert ("~", 0, name) in expected and ("~", 0, name) not in found, (expected, found)
+    expected, found = by_name(expected, "ends.py"), by_name(found, "ends.py")
+    assert found["deep"][:2] == expected["deep"][:2] == (7, 1)
+    assert found["at_end"][0] == found["__del__"][0] == 1 and not {"at_end", "__del__"} & set(expected), expected
+    assert (found["leaf"][0], expected["leaf"][0]) == (7 + 5 + 1, 7)
+    assert found["<lambda>"][0] == 7 and expected["<lambda>"][0] in (3, 4), expected
+    assert found["<module>"][:2] == expected["<module>"][:2] == (1, 1)
+
+
 def test_threads_and_children(program, python, tmp_path):
     alone = by_name(told(python, tmp_path, "family.py")[0], "family.py")
     leaves = 100 * sum(range(1, 9)) + 50
