@@ -72,6 +72,21 @@ def test_text_is_that_of_pstats(files, some_python):
     assert ours(files, capitals) == ours(files, cases[0])
 
 
+def test_as_it_is_typed(files, some_python):
+    """The words of those who use it, to the letter: --file, keys in capitals, a limit with callers."""
+    cases = [
+        ("", {"sort": ["cumulative"]}),
+        ("--sortby TIME --limit 5", {"sort": ["time"], "limits": [5]}),
+        ("--sortby TIME --limit 10 --callers", {"sort": ["time"], "limits": [10], "callers": True}),
+    ]
+    for file in ("new", "old"):
+        texts = theirs(some_python, files, [dict(case, files=[file]) for _, case in cases])
+        for (words, _), text in zip(cases, texts):
+            done = run([BINARY, *("stats --file %s %s" % (file, words)).split()], files, env=ENV)
+            assert (done.status, done.out, done.err) == (0, text, ""), (words, done)
+    assert "was called by..." in text and "List reduced" in text
+
+
 def test_files_that_are_written(files, some_python):
     """They are what was read, to this Python."""
     cases = []

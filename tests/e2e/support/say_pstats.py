@@ -18,8 +18,9 @@ def say(case):
         stats.reverse_order()
     limits = case.get("limits", [])
     stats.print_stats(*limits)
-    if case.get("calls"):
+    if case.get("calls") or case.get("callers"):
         stats.print_callers(*limits)
+    if case.get("calls"):
         stats.print_callees(*limits)
     return out.getvalue()
 
