@@ -63,7 +63,6 @@ const struct fah_topic fah_topics[] = {
 	 "n killed it. Nothing that happens to the report changes that.\n\n"
 	 "    1    the program could not be started: no such Python, or no program\n"
 	 "    2    wrong use, or a file that cannot be read; nothing was run\n\n"
-	 "calls and lines do the same, but exit with 2 where the program ended well and there is no result.\n\n"
 	 "profile --repeat: the first run that fails ends the series, and its status is the one."},
 	{.name = "formats", .summary = "other tools' files: what is written, and what is read",
 	 .text = "export CAPTURE -f FORMAT writes a capture for another tool's viewer; record -f FORMAT does so at "
