@@ -1,6 +1,7 @@
 /* about.c - see about.h. */
 #include "collect/about.h"
 
+#include "base/number.h"
 #include "collect/budget.h"
 #include "collect/memory_series.h"
 #include "core/segment.h"
@@ -8,6 +9,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,6 +85,23 @@ void fah_about_missing(struct fah_writer *w, const char *key, uint64_t n)
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
 	if (n)
 		fah_writer_meta(w, key, text);
+}
+
+void fah_about_silence(struct fah_writer *w, const struct fah_drain_stats *stats)
+{
+	struct rlimit files;
+	char text[160];
+
+	if (stats->processes)
+		return;
+	if (stats->no_descriptors) {
+		fah_writer_meta(w, "silence", "the profiler may not open enough files (ulimit -n)");
+	} else if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < FAH_SEGMENT_SIZE) {
+		snprintf(text, sizeof(text),
+			 "files may have %s here (ulimit -f), and a recording needs one of %s",
+			 fah_num_bytes(files.rlim_cur).s, fah_num_bytes(FAH_SEGMENT_SIZE).s);
+		fah_writer_meta(w, "silence", text);
+	}
 }
 
 void fah_about_waits(struct fah_writer *w, const struct fah_waits_stats *s)

@@ -24,6 +24,8 @@ struct fah_memory_looks;
 void fah_about_looks(struct fah_writer *w, const struct fah_memory_looks *looks);
 /* Processes of which something is missing: outlived, what they do from here on; unrecorded, all. */
 void fah_about_missing(struct fah_writer *w, const char *key, uint64_t n);
+/* No process was met: why, by the limits that the program has as we do; where it is for those. */
+void fah_about_silence(struct fah_writer *w, const struct fah_drain_stats *stats);
 /* How sure the waits are; for whoever asks later. */
 void fah_about_waits(struct fah_writer *w, const struct fah_waits_stats *s);
 void fah_about_clocks(struct fah_writer *w, const struct fah_clocks_stats *s);

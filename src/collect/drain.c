@@ -146,6 +146,11 @@ static void define_process(struct fah_drain *d, struct fah_collected *p)
 			 (int)FAH_REASON_MAX - 1, head->reason);
 }
 
+static void note_descriptors(struct fah_drain *d, int err)
+{
+	d->stats.no_descriptors |= err == EMFILE || err == ENFILE;
+}
+
 /* First segments before further ones, whatever order the folder lists them in. */
 static void find_segments(struct fah_drain *d)
 {
@@ -153,8 +158,10 @@ static void find_segments(struct fah_drain *d)
 	struct dirent *e;
 	DIR *dir = opendir(d->dir);
 
-	if (!dir)
+	if (!dir) {
+		note_descriptors(d, errno);
 		return;
+	}
 	for (int pass = 0; pass < 2; pass++) {
 		rewinddir(dir);
 		while ((e = readdir(dir))) {
@@ -166,8 +173,9 @@ static void find_segments(struct fah_drain *d)
 				continue;
 			first = !strcmp(e->d_name + n - 6, "-0.seg");
 			snprintf(path, sizeof(path), "%s/%s", d->dir, e->d_name);
-			if (first == (pass == 0) && !fah_collected_has(d->processes, path))
-				fah_collected_add(&d->processes, path);
+			if (first == (pass == 0) && !fah_collected_has(d->processes, path) &&
+			    fah_collected_add(&d->processes, path) == FAH_ERR_SYS)
+				note_descriptors(d, errno);
 		}
 	}
 	closedir(dir);

@@ -20,6 +20,7 @@ struct fah_drain_stats {
 	struct fah_stack_stats stacks;
 	uint64_t cpu_ns;     /* of all samples, and of those that were dropped */
 	uint64_t unrecorded; /* of those: forks that could make no segment */
+	bool no_descriptors; /* a segment was not read for want of descriptors */
 	char refused[256];   /* reason of the first process that was refused; "" if none */
 };
 

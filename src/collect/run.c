@@ -102,6 +102,7 @@ static void finish(struct fah_session *s, const struct fah_run_options *opt,
 	r->stats = *fah_drain_stats(d);
 	fah_about_missing(w, "outlived", outlived);
 	fah_about_missing(w, "unrecorded", r->stats.unrecorded);
+	fah_about_silence(w, &r->stats);
 	fah_about_costs(w, fah_drain_stats(d), opt->view_cpu_ns ? *opt->view_cpu_ns : 0);
 	if (logs)
 		fah_logs_finish(logs, w);

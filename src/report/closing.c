@@ -100,6 +100,7 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 {
 	const struct fah_totals *totals = fah_profile_totals(p);
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	const char *silence = fah_profile_meta(p, "silence");
 	double expected = totals->cpu_s * totals->rate_asked;
 	size_t n;
 
@@ -133,6 +134,8 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 	if (totals->drops)
 		fah_strbuf_addf(&sb, " %s sample%s dropped.", fah_num_count(totals->drops).s,
 				totals->drops == 1 ? " was" : "s were");
+	else if (!n && silence)
+		fah_strbuf_addf(&sb, " No process could be recorded: %s.", silence);
 	else if (!n)
 		fah_strbuf_addf(&sb,
 				" No Python interpreter announced itself: the %s ended before "

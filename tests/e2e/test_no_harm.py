@@ -37,13 +37,22 @@ def said_alone(python, words, cwd, env=None, **rest):
     return ALONE[key]
 
 
+def recorded(result):
+    """Who is not recorded is not harmed either: a run without samples, or whose agent refused, shows nothing."""
+    it = capture.read(capture_of(result))
+    assert it.reasons == [], "an agent refused"
+    assert it.samples, "nothing was sampled"
+
+
 def unharmed(python, name, cwd, *args, hz=None, env=None, **rest):
-    """That program of tests/targets/harm, plain and profiled."""
+    """That program of tests/targets/harm, plain and profiled; and it was recorded."""
     both = dict(env or {}, PYTHONWARNINGS="ignore")
     words = [str(HARM / name)] + list(args)
     if not rest:
         rest = {"expected": said_alone(python, words, cwd, both)}
-    return same(python, words, cwd, env=dict(both, **rate(hz)), **rest)
+    result = same(python, words, cwd, env=dict(both, **rate(hz)), **rest)
+    recorded(result)
+    return result
 
 
 def limited(words, python, name, cwd, *args):
@@ -142,11 +151,22 @@ LIMITS = {
     "old address layout": ["setarch", "-L"],
     "80 MB of addresses": ["prlimit", "--as=80000000"],
 }
+# where nothing can be recorded, and what the summary says of that
+UNRECORDED = {
+    "8 descriptors": "the profiler may not open enough files (ulimit -n)",
+    "files of 200 kB": "files may have 200.000 kB here (ulimit -f), and a recording needs one of 1.094 MB",
+}
 
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_limits(program, system_python, limit, tmp_path):
-    limited(LIMITS[limit], system_python, "limited.py", tmp_path)
+    """It is recorded, or the summary says which limit is in the way."""
+    result = limited(LIMITS[limit], system_python, "limited.py", tmp_path)
+    if limit not in UNRECORDED:
+        return recorded(result)
+    text = " ".join((result.folder / "profile_summary.txt").read_text(encoding="utf-8").split())
+    assert "No process could be recorded: %s." % UNRECORDED[limit] in text, text
+    assert not capture.read(capture_of(result)).samples
 
 
 def test_a_file_limit_that_we_cannot_live_with(program, system_python, tmp_path):

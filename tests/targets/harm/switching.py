@@ -8,7 +8,7 @@ counts = [0] * 8
 
 
 def work(i):
-    for _ in range(10000):
+    for _ in range(50000):
         counts[i] += 1
         sum(range(10))
 

@@ -373,6 +373,44 @@ static void nothing_sampled(void **state)
 	fah_profile_free(p);
 }
 
+/* A limit kept every process from being recorded: it is named. */
+static void silence(void **state)
+{
+	struct fah_profile *p;
+	struct build b;
+
+	(void)state;
+	build_begin(&b);
+	fah_writer_meta(b.w, "silence", "the profiler may not open enough files (ulimit -n)");
+	p = build_load(&b, 1000, 900);
+	check(p, "silence", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_summary);
+	fah_profile_free(p);
+}
+
+/* A second of one thread, then one of a thread of C that blocks all signals. */
+static void unsampled(void **state)
+{
+	struct run r = {.at = 0};
+	struct fah_profile *p;
+	uint32_t process, other;
+
+	(void)state;
+	build_begin(&r.b);
+	process = build_process(&r.b, 10, 0);
+	r.thread = build_thread(&r.b, process, 10, 0);
+	spend(&r, 1000, FAH_IN_PYTHON,
+	      fah_writer_node(r.b.w, 0, in_file(&r, "advanced.py", "<module>", 1), 14));
+	fah_writer_thread_end(r.b.w, r.thread, MS(2000), MS(1000));
+	other = build_thread(&r.b, process, 11, 1000);
+	fah_writer_thread_end(r.b.w, other, MS(2000), MS(1000));
+	build_process_end(&r.b, process, 2000, 9000000);
+	p = build_load(&r.b, 2000, 2000);
+	check(p, "unsampled", (struct fah_report_options){.width = 80, .utf8 = true},
+	      fah_report_summary);
+	fah_profile_free(p);
+}
+
 static void refused(void **state)
 {
 	struct fah_process_end end = {.status = FAH_AGENT_REFUSED,
@@ -548,6 +586,8 @@ int main(void)
 		cmocka_unit_test(tables),
 		cmocka_unit_test(nothing_sampled),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(silence),
+		cmocka_unit_test(unsampled),
 		cmocka_unit_test(cut_and_few),
 		cmocka_unit_test(full_disk),
 		cmocka_unit_test(waiting),
