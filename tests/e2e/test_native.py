@@ -3,8 +3,8 @@
 import subprocess
 
 import pytest
-from support import capture
-from support.run import TARGETS, capture_of, plain, profile
+from support import capture, exports, report
+from support.run import BINARY, TARGETS, capture_of, inspect, plain, profile, run
 
 CHAIN = str(TARGETS / "chain.py")
 NATIVE, SYSTEM_BITS = 1, 3
@@ -88,3 +88,41 @@ def test_what_it_prints_stays(program, some_python, library, tmp_path):
         expected.stdout,
         expected.stderr,
     )
+
+
+@pytest.fixture(scope="session")
+def thread_library(tmp_path_factory):
+    path = tmp_path_factory.mktemp("native_thread") / "native_thread.so"
+    sources = [str(TARGETS / name) for name in ("chain.c", "native_thread.c")]
+    command = ["cc", "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-o", str(path)]
+    subprocess.run(command + sources + ["-lpthread"], check=True)
+    return path
+
+
+def test_a_thread_without_python(program, some_python, thread_library, tmp_path):
+    """It has its own name, its native stacks, and its CPU: what its own clock says, and all of that in the chain."""
+    script = [str(TARGETS / "native_thread.py"), str(thread_library), "1"]
+    result = profile(some_python, script, tmp_path)
+    assert result.status == 0, result
+    own, path = float(result.out), capture_of(result)
+    said = [one for one in report.threads(inspect(path).out).values() if one.name == "number cruncher"]
+    assert len(said) == 1 and abs(said[0].cpu - own) < 0.02, inspect(path)
+    it = capture.read(path)
+    (thread,) = [i for i, (_, tid) in enumerate(it.threads) if i and tid == said[0].tid]
+    cpu = sum(sample[2] for sample in it.samples if sample[0] == thread) / 1e9
+    assert abs(cpu - own) < 0.03 * own, "%.3f s in samples, of %.3f s" % (cpu, own)
+
+    folded = run([str(BINARY), "export", "-f", "folded", "-n", "-t", str(path), "-o", "-"], tmp_path)
+    head = b"thread %d (number cruncher);" % said[0].tid
+    lines = [line for line in folded.stdout.splitlines() if line.startswith(head)]
+    rows = exports.folded(b"\n".join(lines))[None]
+    whole = sum(seconds for _, seconds, _ in rows)
+    known = 0.0
+    for names, seconds, _ in rows:
+        if "chain_spin" in names:
+            at = names.index("pool_worker")
+            assert names[at + 1 :] == ["chain_outer", "chain_middle", "chain_inner", "chain_spin"], names
+            assert not any("native_thread.py" in name for name in names), names
+            known += seconds
+    # the first samples come before the collector has seen the process's modules
+    assert known > 0.9 * whole > 0, folded
