@@ -154,16 +154,18 @@ static void by_clock(struct fah_thread_state *t, const struct came *came, uint64
 
 /*
  * When the thread had used the CPU that the sample accounts for: its time is that of the CPU, or
- * what it wanted of a core would go to whichever sample was the next.
+ * what it wanted of a core would go to whichever sample was the next. *ret_late: no, for a record
+ * of another kind stands in the chunk already, and times there do not go back.
  */
-static uint64_t reached(struct fah_thread_state *t, uint64_t upto)
+static uint64_t reached(struct fah_thread_state *t, uint64_t upto, bool *ret_late)
 {
 	uint64_t then = fah_when_used(&t->when, upto);
 
 	if (then < t->time_ns)
 		then = t->time_ns;
 	t->time_ns = then;
-	return then > t->chunk_time_ns ? then : t->chunk_time_ns;
+	*ret_late = then < t->chunk_time_ns;
+	return *ret_late ? t->chunk_time_ns : then;
 }
 
 static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono, uint64_t cpu,
@@ -177,6 +179,7 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 	struct fah_usage use;
 	uint64_t own;
 	uint32_t flags;
+	bool late;
 
 	fah_ahead_begin(&t->ahead);
 	fah_usage_since(t, since, &use);
@@ -184,8 +187,12 @@ static void take(struct fah_thread_state *t, const ucontext_t *uc, uint64_t mono
 		by_clock(t, came, since, &use);
 	fah_when_add(&t->when, mono, came->cpu_ns, use.blocked);
 	t->real_cpu_ns = came->cpu_ns;
-	mono = reached(t, cpu);
-	flags = fah_when_ran_on(&t->when, t->last_cpu_ns, cpu) ? FAH_SAMPLE_RAN_ON : 0;
+	mono = reached(t, cpu, &late);
+	/* up to the time that it is given: one that was late claimed seconds of waiting in between
+	 */
+	flags = fah_when_ran_on(&t->when, t->last_cpu_ns, late ? came->cpu_ns : cpu)
+			? FAH_SAMPLE_RAN_ON
+			: 0;
 	if (!fah_stack_look(t, &who, &flags, &drop)) {
 		write_drop(t, mono, cpu, drop);
 		return;
