@@ -1,4 +1,4 @@
-"""The program's own signals: SIGALRM from a timer, SIGURG of its own, handlers that raise. Status 20.
+"""The program's own signals: SIGALRM, SIGVTALRM and SIGPROF from timers, SIGURG of its own, handlers that raise. Status 20.
 
 SIGURG is the profiler's signal too: every one that the program sends must reach its handler, and
 none that it did not send.
@@ -11,7 +11,7 @@ import time
 
 from victim import Sum, rounds, seconds
 
-COUNT = {"alrm": 0, "urg": 0, "usr1": 0, "vtalrm": 0}
+COUNT = {"alrm": 0, "urg": 0, "usr1": 0, "vtalrm": 0, "prof": 0}
 
 
 class Tick(Exception):  # from: <module>
@@ -39,6 +39,10 @@ def on_user(number, frame):  # from: any
 
 def on_virtual(number, frame):  # from: any
     COUNT["vtalrm"] += 1
+
+
+def on_profile(number, frame):  # from: any
+    COUNT["prof"] += 1
 
 
 def wait_for(name, value):  # from: urgent_a, raised_b
@@ -115,11 +119,12 @@ def sleep_e():  # from: main
 def main():  # from: <module>
     total = Sum()
     for name, handler in (("SIGALRM", on_alarm), ("SIGURG", on_urgent), ("SIGUSR1", on_user),
-                          ("SIGVTALRM", on_virtual)):
+                          ("SIGVTALRM", on_virtual), ("SIGPROF", on_profile)):
         signal.signal(getattr(signal, name), handler)
     total.add("handler", signal.getsignal(signal.SIGURG) is on_urgent)
     signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
     signal.setitimer(signal.ITIMER_VIRTUAL, 0.001, 0.001)
+    signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
     for n in rounds(seconds()):
         total.add("urgent_a", urgent_a())
         total.add("raised_b", raised_b())
@@ -132,10 +137,11 @@ def main():  # from: <module>
         stop.set()
         thread.join()
         alone()
-    while COUNT["alrm"] < 5 or COUNT["vtalrm"] < 5:
+    while min(COUNT["alrm"], COUNT["vtalrm"], COUNT["prof"]) < 5:
         sum(range(10000))
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     print(total.line())
     return 20
 
