@@ -30,7 +30,7 @@ static bool waits_for_terminal(uint32_t pid)
 	if (fah_task_open(&task, pid, pid) < 0)
 		return false;
 	waits = fah_task_call(&task, &call) == 1 &&
-		fah_call_reason(pid, &mem, &call) == FAH_WAIT_TERMINAL;
+		fah_call_reason(pid, pid, &mem, &call) == FAH_WAIT_TERMINAL;
 	fah_task_close(&task);
 	return waits;
 }

@@ -123,8 +123,9 @@ static enum look look(struct fah_waits *ws, struct fah_watching *g, struct fah_w
 		return LOOK_AGENTS; /* what it does next is not known */
 	*ret_stack = g->outside && fah_outside_walk(g->outside, t->task->tid, &call, &t->python,
 						    ws->tick_ns) == 0;
-	*reason = fah_call_futex(&call, &futex) ? futex_reason(g, t, futex)
-						: fah_call_reason(g->pid, &g->mem, &call);
+	*reason = fah_call_futex(&call, &futex)
+			  ? futex_reason(g, t, futex)
+			  : fah_call_reason(g->pid, t->task->tid, &g->mem, &call);
 	if (*reason == FAH_WAIT_UNKNOWN && call.nr >= 0 && look_at_state(t, reason) == LOOK_ENDED)
 		return LOOK_ENDED;
 	return LOOK_BLOCKED;

@@ -29,6 +29,7 @@ enum kind {
 	K_SELECT,  /* count, three sets, timeout */
 	K_EPOLL,   /* descriptor, …, timeout in ms fourth */
 	K_FCNTL,   /* a lock on a file waits, other commands don't */
+	K_OPEN,	   /* of a file, or of a FIFO that nobody has at its other end */
 };
 
 static const struct {
@@ -115,9 +116,9 @@ static const struct {
 	{SYS_ftruncate, K_DISK},
 	{SYS_truncate, K_DISK},
 	{SYS_getdents64, K_DISK},
-	{SYS_openat, K_DISK},
+	{SYS_openat, K_OPEN},
 #ifdef SYS_openat2
-	{SYS_openat2, K_DISK},
+	{SYS_openat2, K_OPEN},
 #endif
 	{SYS_newfstatat, K_DISK},
 	{SYS_statx, K_DISK},
@@ -132,8 +133,8 @@ static const struct {
 	{SYS_faccessat, K_DISK},
 	{SYS_execve, K_DISK},
 #ifdef SYS_open
-	{SYS_open, K_DISK},
-	{SYS_creat, K_DISK},
+	{SYS_open, K_OPEN},
+	{SYS_creat, K_OPEN},
 	{SYS_stat, K_DISK},
 	{SYS_lstat, K_DISK},
 	{SYS_access, K_DISK},
@@ -223,7 +224,19 @@ static enum fah_wait epoll_reason(uint32_t pid, const struct fah_call *call)
 	return fah_epoll_reason(pid, (int32_t)call->args[0], timed);
 }
 
-enum fah_wait fah_call_reason(uint32_t pid, const struct fah_mem *mem, const struct fah_call *call)
+/* By the kernel's function: to look the path up ourselves could block as this thread is blocked. */
+static enum fah_wait open_reason(uint32_t pid, uint32_t tid)
+{
+	char place[FAH_TASK_NAME];
+
+	return fah_task_place(pid, tid, place) == 0 &&
+			       (!strcmp(place, "wait_for_partner") || !strcmp(place, "fifo_open"))
+		       ? FAH_WAIT_PIPE
+		       : FAH_WAIT_DISK;
+}
+
+enum fah_wait fah_call_reason(uint32_t pid, uint32_t tid, const struct fah_mem *mem,
+			      const struct fah_call *call)
 {
 	if (call->nr == -1)
 		return FAH_WAIT_DISK; /* a page that is read in */
@@ -255,6 +268,8 @@ enum fah_wait fah_call_reason(uint32_t pid, const struct fah_mem *mem, const str
 		return epoll_reason(pid, call);
 	case K_FCNTL: /* F_SETLKW, F_OFD_SETLKW */
 		return call->args[1] == 7 || call->args[1] == 38 ? FAH_WAIT_LOCK : FAH_WAIT_UNKNOWN;
+	case K_OPEN:
+		return open_reason(pid, tid);
 	case K_NONE:
 		break;
 	}

@@ -19,9 +19,10 @@ bool fah_call_is_agents(const struct fah_call *call);
 
 /*
  * The reason; futexes are FAH_WAIT_LOCK. mem reads the process (sets of descriptors); what it
- * cannot read, and what no table knows, is FAH_WAIT_UNKNOWN.
+ * cannot read, and what no table knows, is FAH_WAIT_UNKNOWN. tid is in that call now.
  */
-enum fah_wait fah_call_reason(uint32_t pid, const struct fah_mem *mem, const struct fah_call *call);
+enum fah_wait fah_call_reason(uint32_t pid, uint32_t tid, const struct fah_mem *mem,
+			      const struct fah_call *call);
 
 /* fds.c: by what an open descriptor of pid is. */
 enum fah_wait fah_fd_reason(uint32_t pid, int64_t fd);

@@ -116,6 +116,19 @@ static uint64_t boot_to_mono(uint64_t ticks)
 	return asleep > 0 && (uint64_t)asleep < ns ? ns - (uint64_t)asleep : ns;
 }
 
+int fah_task_place(uint32_t pid, uint32_t tid, char ret[FAH_TASK_NAME])
+{
+	int fd = open_file(pid, tid, "wchan");
+	ssize_t n = fd < 0 ? -1 : read(fd, ret, FAH_TASK_NAME - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return FAH_ERR_SYS;
+	ret[n] = 0;
+	return 0;
+}
+
 int fah_task_info(uint32_t pid, uint32_t tid, struct fah_task_info *ret)
 {
 	char text[1024], *name, *p;

@@ -52,6 +52,9 @@ struct fah_task_info {
 };
 int fah_task_info(uint32_t pid, uint32_t tid, struct fah_task_info *ret); /* 0 or FAH_ERR_SYS */
 
+/* The kernel's function in which it is blocked. FAH_ERR_SYS: not shown to us, or gone. */
+int fah_task_place(uint32_t pid, uint32_t tid, char ret[FAH_TASK_NAME]);
+
 /* The threads of a process: an open folder. -1 where it is gone. */
 int fah_tasks_open(uint32_t pid);
 /* How many there are: cheap. 0: gone. */

@@ -445,19 +445,39 @@ def waiting(program):
         def one(python):
             folder = Path(top) / python.name
             folder.mkdir()
-            return truth.run("waits", python, WAITING, folder)
+            return truth.run("waits", python, WAITING, folder, env={"FAH_TRUTH_DISK": "1"})
 
         found = [python for python in pythons.versions() if not parameter(python).marks]
         yield {python: pool.submit(one, python) for python in found}
 
 
 def test_waits(waiting, python):
-    """Sleep, lock, socket, pipe and child: summary, line table and `inspect`, by the program's clocks."""
+    """Sleep, lock, socket, pipe, child and disk: summary, line table and `inspect`, by the program's clocks."""
     it = waiting[python].result()
-    assert sorted(it.truth.word("waits")) == ["child process", "lock", "pipe", "sleep", "socket"]
+    named = set(it.truth.word("waits")) - {"disk"}
+    assert sorted(named) == ["child process", "lock", "pipe", "sleep", "socket"]
     assert sum(it.truth.word("waits").values()) > 0.6 * WAITING
     wrong = truth.wrong_waits(it, True, ROOM)
     assert not wrong, "\n".join(wrong) + "\n" + it.text + it.said + it.table
+
+
+def test_waits_for_the_disk(waiting, python):
+    """What the program neither ran nor wanted a core for, by the kernel, while it wrote and called fsync()."""
+    it = waiting[python].result()
+    if it.truth.word("no_disk"):
+        pytest.skip("SKIP: fsync() returns at once in the folder of the tests")
+    true = it.truth.word("waits")["disk"]
+    wall = report.seconds(it.text, "Total Wall Time")
+    main = report.threads(it.said)[it.truth.words[0]["pid"]]
+    row = {row.line: row.waiting for row in report.rows(it.table)}[truth.waiting_lines()["disk"]]
+    line, thread = row * wall / 100, main.reasons.get("disk", 0.0)
+    # what was not in the machine's memory, such as modules, it waits for elsewhere
+    assert true > 0.2 and abs(line - true) < ROOM * wall and thread > true - ROOM * wall, (
+        true,
+        line,
+        it.said,
+        it.table,
+    )
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="SKIP: only root can become nobody")

@@ -1,7 +1,8 @@
-"""Waits of known length: a sleep, a lock that another thread holds, a socket, a pipe, a child process.
+"""Waits of known length: a sleep, a lock that another thread holds, a socket, a pipe, a child process, a disk.
 
 Each unit waits in one line, named by what it waits for, for a constructed time, and uses next to no CPU;
-`compute` is what runs.
+`compute` is what runs. With FAH_TRUTH_DISK it waits for a disk, too, that of the working directory; where
+what is written there need not wait (tmpfs), that unit does nothing, and says so (`no_disk`).
 """
 
 import os
@@ -13,6 +14,7 @@ import time
 import clocks
 
 UNIT = clocks.SECONDS / 8  # of wall time
+BLOCK = bytes(1 << 18)
 
 
 def compute(seconds):
@@ -64,6 +66,33 @@ def for_child(seconds):
     clocks.waited("child process", begun)
 
 
+def blocked():
+    """Seconds in which this thread neither ran nor wanted a core, counted from anywhere."""
+    now = time.monotonic()
+    with open("/proc/thread-self/schedstat") as file:
+        used, wanted, _slices = map(int, file.read().split())
+    return now - (used + wanted) / 1e9
+
+
+def disk(seconds):
+    """True: it is one that must be waited for. Who waits a hundred times wants a core a hundred times."""
+    file = os.open("written", os.O_WRONLY | os.O_CREAT, 0o600)
+    os.unlink("written")
+    probe = time.monotonic()
+    for _ in range(5):
+        os.write(file, BLOCK)
+        os.fsync(file)
+    slow = time.monotonic() - probe > 5 * 0.0005
+    begun, late = blocked(), time.monotonic() + 8 * seconds
+    while slow and blocked() < begun + seconds and time.monotonic() < late:
+        os.pwrite(file, BLOCK, 0)
+        os.fsync(file)  # wait: disk
+    if slow:
+        clocks.waits["disk"] = blocked() - begun
+    os.close(file)
+    return slow
+
+
 def main():
     clocks.timed(compute, UNIT)
     clocks.timed(sleep, 2 * UNIT)
@@ -71,7 +100,7 @@ def main():
     clocks.timed(from_socket, 1.5 * UNIT)
     clocks.timed(from_pipe, UNIT)
     clocks.timed(for_child, UNIT)
+    return "FAH_TRUTH_DISK" in os.environ and not clocks.timed(disk, UNIT)
 
 
-main()
-clocks.say()
+clocks.say(no_disk=main())

@@ -15,15 +15,18 @@
 #include "target/memory.h"
 #include "target/task.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,6 +34,7 @@
 
 static int pipe_fds[2], sockets[2];
 static uint32_t futex_word = 77;
+static char folder[] = "/tmp/fah-test-XXXXXX", fifo[64];
 
 static void on_futex(void)
 {
@@ -69,6 +73,12 @@ static void on_empty_poll(void)
 	struct pollfd none = {.fd = -1};
 
 	poll(&none, 1, 100000);
+}
+
+/* A FIFO without a writer. */
+static void on_fifo(void)
+{
+	close(open(fifo, O_RDONLY));
 }
 
 static void on_select(void)
@@ -164,12 +174,13 @@ static void each_wait_has_its_reason(void **state)
 		enum fah_wait reason;
 		bool agents;
 	} cases[] = {
-		{on_futex, FAH_WAIT_LOCK, false},  {on_sleep, FAH_WAIT_SLEEP, false},
-		{on_pipe, FAH_WAIT_PIPE, false},   {on_socket, FAH_WAIT_SOCKET, false},
-		{on_poll, FAH_WAIT_SOCKET, false}, {on_empty_poll, FAH_WAIT_SLEEP, false},
-		{on_select, FAH_WAIT_PIPE, false}, {on_loop_asleep, FAH_WAIT_SLEEP, false},
-		{on_loop, FAH_WAIT_SOCKET, false}, {on_child, FAH_WAIT_CHILD, false},
-		{on_spawn, FAH_WAIT_CHILD, false}, {on_agents_thread, FAH_WAIT_CHILD, true},
+		{on_futex, FAH_WAIT_LOCK, false},	  {on_sleep, FAH_WAIT_SLEEP, false},
+		{on_pipe, FAH_WAIT_PIPE, false},	  {on_socket, FAH_WAIT_SOCKET, false},
+		{on_poll, FAH_WAIT_SOCKET, false},	  {on_empty_poll, FAH_WAIT_SLEEP, false},
+		{on_select, FAH_WAIT_PIPE, false},	  {on_loop_asleep, FAH_WAIT_SLEEP, false},
+		{on_loop, FAH_WAIT_SOCKET, false},	  {on_child, FAH_WAIT_CHILD, false},
+		{on_fifo, FAH_WAIT_PIPE, false},	  {on_spawn, FAH_WAIT_CHILD, false},
+		{on_agents_thread, FAH_WAIT_CHILD, true},
 	};
 
 	(void)state;
@@ -189,7 +200,8 @@ static void each_wait_has_its_reason(void **state)
 		assert_int_equal(fah_task_open(&t, (uint32_t)pid, (uint32_t)pid), 0);
 		wait_until_blocked(&t, &call);
 		mem = fah_target_mem((uint32_t)pid);
-		assert_int_equal(fah_call_reason((uint32_t)pid, &mem, &call), cases[i].reason);
+		assert_int_equal(fah_call_reason((uint32_t)pid, (uint32_t)pid, &mem, &call),
+				 cases[i].reason);
 		assert_int_equal(fah_call_is_agents(&call), cases[i].agents);
 		if (fah_call_futex(&call, &addr)) {
 			assert_int_equal(addr, (uint64_t)(uintptr_t)&futex_word);
@@ -203,6 +215,48 @@ static void each_wait_has_its_reason(void **state)
 		assert_int_equal(fah_task_sched(&t, &(struct fah_sched){0}), FAH_ERR_SYS);
 		fah_task_close(&t);
 	}
+}
+
+/* Of calls that are over at once by themselves: as if this process were in them. */
+static void files_and_their_locks(void **state)
+{
+	char path[64];
+	uint32_t self = (uint32_t)getpid();
+	const struct fah_mem mem = fah_target_mem(self);
+	int file;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/file", folder);
+	file = open(path, O_RDWR | O_CREAT, 0600);
+	assert_true(file >= 0);
+	unlink(path); /* still a file */
+	const struct {
+		int64_t nr;
+		uint64_t first, second;
+		enum fah_wait reason;
+	} cases[] = {
+		{SYS_fsync, (uint64_t)file, 0, FAH_WAIT_DISK},
+		{SYS_fdatasync, (uint64_t)file, 0, FAH_WAIT_DISK},
+		{SYS_pread64, (uint64_t)file, 0, FAH_WAIT_DISK},
+		{SYS_write, (uint64_t)file, 0, FAH_WAIT_DISK},
+		{SYS_pread64, (uint64_t)pipe_fds[0], 0, FAH_WAIT_PIPE},
+		{SYS_pread64, 1000000, 0, FAH_WAIT_UNKNOWN},
+		{SYS_openat, (uint64_t)AT_FDCWD, 0, FAH_WAIT_DISK},
+		{SYS_flock, (uint64_t)file, 0, FAH_WAIT_LOCK},
+		{SYS_fcntl, (uint64_t)file, F_SETLKW, FAH_WAIT_LOCK},
+		{SYS_fcntl, (uint64_t)file, F_OFD_SETLKW, FAH_WAIT_LOCK},
+		{SYS_fcntl, (uint64_t)file, F_SETLK, FAH_WAIT_UNKNOWN},
+		{-1, 0, 0, FAH_WAIT_DISK},
+		{SYS_getpid, 0, 0, FAH_WAIT_UNKNOWN},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct fah_call call = {.nr = cases[i].nr,
+					      .args = {cases[i].first, cases[i].second}};
+
+		assert_int_equal(fah_call_reason(self, self, &mem, &call), cases[i].reason);
+	}
+	close(file);
 }
 
 static void memory_that_is_not_there(void **state)
@@ -247,11 +301,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_wait_has_its_reason),
+		cmocka_unit_test(files_and_their_locks),
 		cmocka_unit_test(memory_that_is_not_there),
 		cmocka_unit_test(this_process),
 	};
 
-	if (pipe(pipe_fds) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) < 0)
+	int failed;
+
+	if (pipe(pipe_fds) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) < 0 ||
+	    !mkdtemp(folder))
 		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	failed = mkfifo(fifo, 0600) < 0 || cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(fifo);
+	rmdir(folder);
+	return failed;
 }
