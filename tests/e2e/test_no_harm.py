@@ -113,7 +113,8 @@ def test_alternate_stack(program, some_python, size, tmp_path):
 
 
 def test_thread_with_little_stack_left(program, local_python, tmp_path):
-    """A handler takes what the kernel puts on the stack, and next to nothing more."""
+    """A handler takes what the kernel puts on the stack, and next to nothing more. (Not on 3.15: its own margin is more
+    than these stacks have.)"""
 
     def deepest(size):
         low, high = 1, 256
@@ -342,11 +343,11 @@ def wrong_names(path):
 
 
 @pytest.mark.parametrize("steps, threads, hz", [(3000000, 1, None), (100000, 1, 5000), (300000, 3, 2000)])
-def test_libraries_that_come_and_go(program, local_python, libraries, steps, threads, hz, tmp_path):
+def test_libraries_that_come_and_go(program, some_python, libraries, steps, threads, hz, tmp_path):
     """Code that stands where other code stood is not taken for it; nothing piles up meanwhile."""
     args = [str(libraries), "20", str(steps), str(threads)]
-    expected = plain(local_python, [str(HARM / "unloads.py"), "0"] + args, tmp_path)
-    result = unharmed(local_python, "unloads.py", tmp_path, "1.5", *args, hz=hz, expected=expected)
+    expected = plain(some_python, [str(HARM / "unloads.py"), "0"] + args, tmp_path)
+    result = unharmed(some_python, "unloads.py", tmp_path, "1.5", *args, hz=hz, expected=expected)
     _, wrong = wrong_names(capture_of(result))
     assert not wrong, "%d, such as %s" % (len(wrong), wrong[0])
 
