@@ -10,7 +10,13 @@ static char text[16384];
 
 bool fah_count_scope_read(void)
 {
-	return fah_session_file("count", text, sizeof(text)) > 0;
+	long n = fah_session_file("count", text, sizeof(text));
+
+	/* half a line could be a folder that holds another, or nearly all */
+	if (n == (long)sizeof(text) - 1)
+		while (n && text[n - 1] != '\n')
+			text[--n] = 0;
+	return n > 0;
 }
 
 static bool is_below(const char *file, const char *dir, size_t len)

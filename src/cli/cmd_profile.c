@@ -11,6 +11,7 @@
 #include "cli/git.h"
 #include "cli/heap_options.h"
 #include "cli/invoke.h"
+#include "cli/links.h"
 #include "cli/live.h"
 #include "cli/logs.h"
 #include "cli/notebook.h"
@@ -346,6 +347,8 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		script[FAH_RUN_PATH_MAX] = "";
 	_cleanup_(fah_freep) char **argv = program_argv(job);
 	_cleanup_(fah_freep) char *ignore = fah_run_scope_ignore(&job->settings);
+	_cleanup_(fah_freep) char *links =
+		fah_links_find(&job->settings, job->file, getenv("PYTHONPATH"));
 	_cleanup_(fah_freep) char *count = NULL;
 	const char *venv = getenv("VIRTUAL_ENV");
 	/* clang-format off */
@@ -356,6 +359,7 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 		"output", folder->output,
 		"ignore", ignore,
 		"script", script,
+		"links", links && *links ? links : NULL,
 		"python", job->python,
 		"detailed", job->detailed ? "yes" : NULL,
 		"duration", job->settings.seconds ? "absolute" : NULL,
@@ -384,7 +388,7 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 	};
 	int err;
 
-	if (!argv || !ignore || !opt.meta)
+	if (!argv || !ignore || !links || !opt.meta)
 		return fah_fail_err(FAH_ERR_NOMEM, "profile");
 	if (job->file && !realpath(job->file, script))
 		script[0] = 0;

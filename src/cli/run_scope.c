@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "core/err.h"
+#include "model/links.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,20 +147,59 @@ static const char *of_pairs(const void *pairs, const char *key)
 	return NULL;
 }
 
+/*
+ * The agent sees the names that code has, and may not look where these lead: so a folder is there
+ * by each name that a link gives it, too; what holds a link's target, by the link's.
+ */
+static int add_names(struct fah_strbuf *sb, struct fah_arena *arena, const char *links, char sign,
+		     const char *path)
+{
+	struct fah_link link;
+	const char *name;
+
+	fah_strbuf_addf(sb, "%c%s\n", sign, path);
+	while (links && *links) {
+		if (!fah_links_next(arena, &links, &link))
+			return links ? 0 : FAH_ERR_NOMEM;
+		if (sign != '=' && path[0] == '/' && fah_path_below(link.to, path)) {
+			name = link.from;
+		} else {
+			name = fah_link_replace(arena, path, link.to, link.from);
+			if (!name)
+				return FAH_ERR_NOMEM;
+		}
+		if (name != path)
+			fah_strbuf_addf(sb, "%c%s\n", sign, name);
+	}
+	return 0;
+}
+
+static int add_lines(struct fah_strbuf *sb, struct fah_run_scope *s, const char *const *meta)
+{
+	const char *links = of_pairs(meta, "links"), *file = of_pairs(meta, "file");
+	int err = 0;
+
+	if (file && file[0] == '/') /* perhaps with ".." in it */
+		fah_strbuf_addf(sb, "=%s\n", file);
+	if (s->scope.always && s->scope.always[0])
+		err = add_names(sb, &s->arena, links, '=', s->scope.always);
+	if (s->scope.everything)
+		fah_strbuf_adds(sb, "+/\n");
+	for (size_t i = 0; err == 0 && i < s->scope.n_dirs; i++)
+		err = add_names(sb, &s->arena, links, '+', s->scope.dirs[i]);
+	for (size_t i = 0; err == 0 && i < s->scope.n_ignore; i++)
+		err = add_names(sb, &s->arena, links, '-', s->scope.ignore[i]);
+	return err;
+}
+
 char *fah_run_scope_lines(const char *const *meta)
 {
 	struct fah_run_scope s;
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 	int err = fah_run_scope_from(&s, of_pairs, meta);
 
-	if (s.scope.always && s.scope.always[0])
-		fah_strbuf_addf(&sb, "=%s\n", s.scope.always);
-	if (s.scope.everything)
-		fah_strbuf_adds(&sb, "+/\n");
-	for (size_t i = 0; i < s.scope.n_dirs; i++)
-		fah_strbuf_addf(&sb, "+%s\n", s.scope.dirs[i]);
-	for (size_t i = 0; i < s.scope.n_ignore; i++)
-		fah_strbuf_addf(&sb, "-%s\n", s.scope.ignore[i]);
+	if (err == 0)
+		err = add_lines(&sb, &s, meta);
 	fah_run_scope_release(&s);
 	if (err < 0) {
 		fah_strbuf_release(&sb);

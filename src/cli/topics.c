@@ -107,7 +107,7 @@ const struct fah_topic fah_topics[] = {
 	{.name = "scope", .summary = "whose code is reported",
 	 .text = "A report is about the project: code below the root, in the script's folder, and the script "
 	 "itself. Time in other code (the standard library, installed packages) is charged to the line "
-	 "of the project that called it.\n\n"
+	 "of the project that called it. A folder behind a symlink is one folder, by whichever name the program knows it.\n\n"
 	 "Not the project's, though below the root: .git and .venv there, the active virtual environment, the output folder "
 	 "and what --ignore or the setting ignore names.\n\n"
 	 "--detailed reports all code but what is ignored by --ignore or the setting. Which of it a "

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "core/err.h"
 #include "model/cells.h"
+#include "model/links.h"
 
 /* A rate by fewer is off by a third and more by chance alone: one sample right after the start of a
  * thread was "10416.7 Hz". */
@@ -19,13 +20,16 @@ static const char *string_at(const struct fah_profile *p, uint32_t id)
 }
 
 /* A program's relative paths are below the folder it was started in. Those of debug information are
- * below one of another machine, which it does not always name: they stay as they are. */
-static char *comparable(struct fah_profile *p, const char *path, bool python)
+ * below one of another machine, which it does not always name: they stay as they are. What the
+ * settings say is of what symlinks lead to. */
+static const char *comparable(struct fah_profile *p, const char *path, bool python)
 {
 	const char *cwd = fah_profile_meta(p, "cwd");
 
-	return python ? fah_path_absolute(&p->arena, cwd ? cwd : "/", path)
-		      : fah_path_normal(&p->arena, path);
+	if (!python)
+		return fah_path_normal(&p->arena, path);
+	path = fah_path_absolute(&p->arena, cwd ? cwd : "/", path);
+	return path ? fah_links_real(&p->arena, fah_profile_meta(p, "links"), path) : NULL;
 }
 
 static int find_file(struct fah_loader *l, struct fah_strmap *by_path, const char *path,

@@ -71,6 +71,11 @@ const struct fah_function *fah_profile_function(const struct fah_profile *p, uin
 	return &p->functions[function < p->n_functions ? function : 0];
 }
 
+const char *fah_profile_abspath(const struct fah_profile *p, uint32_t function)
+{
+	return p->files[fah_profile_function(p, function)->file_id].abspath;
+}
+
 const struct fah_node *fah_profile_nodes(const struct fah_profile *p, size_t *ret_n)
 {
 	*ret_n = p->n_nodes;

@@ -232,6 +232,8 @@ int fah_profile_charge(struct fah_profile *p, const struct fah_scope *scope,
 		       const struct fah_charges **ret);
 /* Never NULL; an id that the capture does not define is "?". */
 const struct fah_function *fah_profile_function(const struct fah_profile *p, uint32_t function);
+/* Of its file: see struct fah_file_cost. */
+const char *fah_profile_abspath(const struct fah_profile *p, uint32_t function);
 
 /* Self and total seconds by function over whole stacks (recursion counted once), waiting included,
  * largest total first. Without others, only Python's functions are listed, and what others do is

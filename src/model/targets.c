@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "core/err.h"
+#include "model/cells.h"
 
 #include <limits.h>
 
@@ -17,6 +18,15 @@ static bool below_one(const char *path, const char *const *dirs, size_t n)
 		if (dirs[i][0] == '<' ? !strcmp(path, dirs[i]) : fah_path_below(path, dirs[i]))
 			return true;
 	return false;
+}
+
+/* Is it the file itself, or a cell of it? */
+static bool is_file(const char *path, const char *file)
+{
+	size_t len = strlen(path);
+
+	fah_cell_number(path, &len);
+	return !strncmp(path, file, len) && !file[len];
 }
 
 /* By its name, and by what its name resolves to: a project behind a symlink has two. */
@@ -29,7 +39,7 @@ static bool file_inside(const struct fah_scope *scope, const struct fah_file *fi
 		return true;
 	real = file->abspath[0] == '/' && realpath(file->abspath, resolved);
 	if (scope->always &&
-	    (!strcmp(file->abspath, scope->always) || (real && !strcmp(resolved, scope->always))))
+	    (is_file(file->abspath, scope->always) || (real && is_file(resolved, scope->always))))
 		return true;
 	if (!scope->everything && !below_one(file->abspath, scope->dirs, scope->n_dirs) &&
 	    !(real && below_one(resolved, scope->dirs, scope->n_dirs)))

@@ -22,10 +22,12 @@ static void put_step(struct fah_text *t, const struct fah_profile *p,
 		     const struct fah_trace_step *step, int depth)
 {
 	const struct fah_function *f = fah_profile_function(p, step->function);
+	const char *whole = fah_profile_abspath(p, step->function);
+	const char *path = fah_report_path(t->o, whole); /* below the root, or no other */
 	struct fah_strbuf raw = FAH_STRBUF_INIT, place = FAH_STRBUF_INIT;
 	int column = 2 + depth * INDENT, room;
 
-	fah_place_add(&raw, fah_report_path(t->o, f->file), step->line);
+	fah_place_add(&raw, path != whole ? path : f->file, step->line);
 	fah_text_clean(&place, fah_strbuf_str(&raw));
 	fah_strbuf_adds(&place, "; ");
 	fah_text_clean(&place, f->name);

@@ -1,5 +1,6 @@
 """Which script runs, what the settings say, and what they change in what is left and shown."""
 
+import json
 import os
 import py_compile
 import re
@@ -206,6 +207,48 @@ def test_files_that_are_no_scripts(program, project, system_python):
     refused(project, "pipe.py", says=["pipe.py is not a regular file"])
     refused(project, "line\nend.py", says=["line\\nend.py is a folder"])
     refused(project, "", says=["name is empty"])
+
+
+CALLED = """\
+import time
+
+
+def busy(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        sum(range(300))
+"""
+CALLS = "\n\ndef main():\n    for _ in range(7):\n        %sbusy(0.03)\n\n\nmain()\n"
+
+
+def test_behind_a_symlink(program, python, tmp_path):
+    """Code has the name it is started by, the settings are of what that leads to: one project."""
+    (tmp_path / "real" / "lib").mkdir(parents=True)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "real" / "script.py").write_text(CALLED + CALLS % "")
+    (tmp_path / "real" / "lib" / "helped.py").write_text(CALLED)
+    (tmp_path / "real" / "uses.py").write_text("import helped" + CALLS % "helped.")
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "source": text}
+        for text in (CALLED, "for _ in range(7):\n    busy(0.03)\n")
+    ]
+    (tmp_path / "real" / "cells.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    count = "n_calls: 7$" if python.version >= (3, 12) else r"samples: [\d,]+$"
+    main = "  └─ %s; main\n     └─ %s; <module>\n        "
+    for name, root, function, place in (
+        ("script.py", "real", "script.py:4", main % ("script.py:12", "script.py:15")),
+        ("uses.py", "real", "helped.py:4", main % ("uses.py:5", "uses.py:8")),
+        ("script.py", "work", "script.py:4", main % (r"\S*/link/script.py:12", r"\S*/link/script.py:15")),
+        ("cells.ipynb", "real", "cell 1, line 4", "  └─ cells.ipynb, cell 2, line 2; <module>\n     "),
+    ):
+        env = {"PYTHONPATH": str(tmp_path / "link" / "lib")}
+        words = ["profile", tmp_path / "link" / name]
+        result = fixingahole(python, tmp_path / root, *words, env=env)
+        assert result.status == 0 and result.stderr == b"", result
+        assert re.search(r"^ 1\. busy +\d+\.\d% \(" + function, result.out, re.M), result
+        pattern = r"^busy, \(\d+\.\d+%\)\n" + place + count
+        assert re.search(pattern, result.out, re.M), (pattern, result)
 
 
 def test_what_python_runs_is_run(program, system_python, tmp_path):

@@ -53,6 +53,42 @@ static void what_meta_says(void **state)
 	gives("/r | /r/.venv /r/.git /v | ", "root", "/r", "venv", "/v", NULL);
 }
 
+static void what_is_counted(void **state)
+{
+	static const char *const links = "/link\n/real\n/x.py\n/real/repo/sub/x.py\n";
+	const char *meta[] = {
+		"root",	  "/real/repo",
+		"script", "/real/repo/sub/x.py",
+		"output", "/real/repo/o",
+		"links",  links,
+		"file",	  "/link/repo/a/../sub/x.py",
+		"ignore", "/real/old\n/else\n",
+		NULL,
+	};
+	char *text = fah_run_scope_lines(meta);
+
+	(void)state;
+	assert_string_equal(text, "=/link/repo/a/../sub/x.py\n"
+				  "=/real/repo/sub/x.py\n=/link/repo/sub/x.py\n=/x.py\n"
+				  "+/real/repo\n+/link/repo\n+/x.py\n"
+				  "+/real/repo/sub\n+/link/repo/sub\n+/x.py\n"
+				  "-/real/old\n-/link/old\n-/else\n"
+				  "-/real/repo/.venv\n-/link/repo/.venv\n"
+				  "-/real/repo/.git\n-/link/repo/.git\n"
+				  "-/real/repo/o\n-/link/repo/o\n"
+				  "-/real/repo/o\n-/link/repo/o\n");
+	free(text);
+	/* A link to what a folder holds is a name of that folder, too. */
+	text = fah_run_scope_lines((const char *[]){
+		"root", "/real/repo", "links", "/link\n/real/repo/sub\nbroken\n/a\n/half", NULL});
+	assert_string_equal(text, "+/real/repo\n+/link\n-/real/repo/.venv\n-/real/repo/.git\n");
+	free(text);
+	text = fah_run_scope_lines((const char *[]){"root", "/r", "detailed", "yes", "links",
+						    "/l\n/r\n", "ignore", "/r/a\n", NULL});
+	assert_string_equal(text, "+/\n-/r/a\n-/l/a\n");
+	free(text);
+}
+
 static void there_and_back(void **state)
 {
 	static const char *const ignore[] = {"/a b", "/c"};
@@ -72,6 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_meta_says),
+		cmocka_unit_test(what_is_counted),
 		cmocka_unit_test(there_and_back),
 	};
 

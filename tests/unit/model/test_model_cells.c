@@ -176,12 +176,34 @@ static void cells_are_charged(void **state)
 	fah_profile_free(p);
 }
 
+/* What is asked for is reported, wherever it lies. */
+static void cells_of_what_is_asked_for(void **state)
+{
+	static const char *const ignored[] = {"/home/me"};
+	struct fah_scope scope = {.everything = true, .ignore = ignored, .n_ignore = 1};
+	struct fah_profile *p = sample_notebook(RUNNER);
+	const struct fah_charges *c;
+
+	(void)state;
+	assert_int_equal(fah_profile_charge(p, &scope, &c), 0);
+	for (size_t i = 0; i < c->n_files; i++)
+		assert_int_equal(fah_cell_number(c->files[i].abspath, NULL), 0);
+	fah_profile_free(p);
+	p = sample_notebook(RUNNER);
+	scope.always = NOTEBOOK;
+	assert_int_equal(fah_profile_charge(p, &scope, &c), 0);
+	assert_string_equal(c->files[0].abspath, NOTEBOOK "/cell 1");
+	assert_true(fabs(c->files[0].times.python - 0.8) < 1e-6);
+	fah_profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),
 		cmocka_unit_test(stacks_begin_at_cells),
 		cmocka_unit_test(cells_are_charged),
+		cmocka_unit_test(cells_of_what_is_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
