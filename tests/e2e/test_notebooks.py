@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from support import run as runner
-from support.pythons import Python
+from support.pythons import REPO, Python
 from support.run import BINARY, capture_of, profile, run
 
 BUSY = "t = 0\nfor i in range(%d):\n    t += i * i\n"
@@ -287,3 +287,47 @@ def test_refused_and_nothing_made(program, tmp_path, content, message):
     assert result.err.startswith("fixingahole: bad.ipynb " + message), result
     assert len(result.err.splitlines()) == 1, result
     assert [entry.name for entry in tmp_path.iterdir()] == ["bad.ipynb"]
+
+
+SMALL = [
+    "class Job:\n    def work(self, n):\n        t = 0\n        for i in range(n):\n            t += i * i\n",
+    "job = Job()\nfor _ in range(7):\n    job.work(80000)\n",
+]
+
+
+def is_by_cell_and_line(result, counted):
+    """Functions, callers and lines of SMALL, as anybody reads them."""
+    assert result.status == 0, result
+    assert re.search(r"^ 1\. Job\.work +\d+\.\d% \(cell 1, line 2\)$", result.out, re.M), result
+    count = "n_calls: 7$" if counted else r"samples: [\d,]+$"
+    assert re.search(r"^Job\.work, .*\n  └─ small\.ipynb, cell 2, line 3; <module>\n     " + count, result.out, re.M), result
+    lines = results_of(result)
+    assert set(lines[1]) <= {1, 3, 4, 5} and lines[1][5][1].strip() == "t += i * i", lines
+
+
+def test_cell_and_line_everywhere(program, python, tmp_path):
+    """Most of these Pythons have no IPython."""
+    notebook(tmp_path / "small.ipynb", SMALL)
+    result = profile(python, ["small.ipynb"], tmp_path, options=(), hz=400)
+    is_by_cell_and_line(result, python.version >= (3, 12))
+
+
+@pytest.fixture(scope="session")
+def old_ipython():
+    """A Python with the oldest IPython that is said to do."""
+    path = REPO / "build-check" / "ipython" / "bin" / "python3"
+    if not path.exists():
+        pytest.skip("SKIP: tests/ipython.txt is not installed; ./check --only setup does so")
+    numbers = run([path, "-c", "import sys; print(*sys.version_info[:3])"], REPO).out.split()
+    return Python("old-ipython", tuple(map(int, numbers)), "/", str(path))
+
+
+def test_an_old_ipython(program, said, old_ipython, tmp_path):
+    """What cells print is the same; a traceback has that IPython's own form, and our names of cells."""
+    result = talk(old_ipython, tmp_path / "w")
+    assert result.status == 1 and result.out.replace("\n\n", "\n") == said.out.replace("\n\n", "\n"), result
+    assert "cell 21 in <module>" in result.err and "cell 20 in area(r, unit, " in result.err, result
+    assert "IPython cannot be used" not in result.err, result
+    notebook(tmp_path / "small.ipynb", SMALL)
+    result = profile(old_ipython, ["small.ipynb"], tmp_path, options=(), hz=400)
+    is_by_cell_and_line(result, old_ipython.version >= (3, 12))
