@@ -35,6 +35,10 @@ const struct fah_topic fah_topics[] = {
 	 "are within 3 points on every version. An interpreter built with its JIT (an experiment of 3.13 "
 	 "and later) keeps that place up to date only where it may be needed: functions hold there, but lines "
 	 "of hot loops are rough.\n\n"
+	 "n_calls, from CPython 3.12 on, is counted call by call; with ≈ (~ in ASCII) it is an estimate, of what was called too "
+	 "often for that: by how often the caller was called, or how often its loop went round, within 5 % where these are alike all "
+	 "along; else (a recursion, while) by the clock, which is shown with two digits and may be off by half or twice. "
+	 "samples: calls were not counted; in so many samples it was seen.\n\n"
 	 "profile --repeat N runs a program N times and marks functions whose time differs from run to "
 	 "run by more than samples make."},
 	{.name = "clock", .summary = "when samples are taken, and what that costs",
