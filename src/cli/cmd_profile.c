@@ -64,7 +64,7 @@ static const struct fah_option options[] = {
 	{OPT_OUTPUT, "output-directory", "o", "DIR",
 	 "folder for the results (default: performance, below the root)"},
 	{OPT_OUTPUT_FILE, "output-file", NULL, "FILE",
-	 "summary and lines into this file as well (-: print both)"},
+	 "summary and lines into this file as well (-: print both); of a series, its table"},
 	{OPT_ROOT, "root", NULL, "DIR",
 	 "folder whose code is reported, and searched for FILE (default: this one)"},
 	{OPT_IGNORE, "ignore", "i", "DIR",
@@ -419,7 +419,8 @@ static int run(struct job *job, struct fah_runfolder *folder, struct fah_run_res
 }
 
 /* One run with all it leaves; the status to exit with. */
-static int profile_once(struct job *job, struct fah_runfolder *folder, bool quiet)
+static int profile_once(struct job *job, struct fah_runfolder *folder,
+			const struct fah_profile_shown *how)
 {
 	struct fah_run_result result;
 	int status;
@@ -430,22 +431,36 @@ static int profile_once(struct job *job, struct fah_runfolder *folder, bool quie
 		fah_runfolder_remove(folder);
 		return status;
 	}
-	fah_profile_report(
-		folder, &result,
-		&(struct fah_profile_shown){.quiet = quiet, .output_file = job->output_file});
+	fah_profile_report(folder, &result, how);
 	return fah_invoke_status(result.wait_status);
 }
 
 /* Of a series: what it prints stands in its files, and in the table of all runs. */
 static int one_of_many(void *job, struct fah_runfolder *folder)
 {
-	return profile_once(job, folder, true);
+	return profile_once(job, folder, &(struct fah_profile_shown){.quiet = true});
+}
+
+/* Of the repository that the script is in; where that is none, of the root's. */
+static void read_git(struct job *job)
+{
+	_cleanup_(fah_freep) char *real = job->file ? realpath(job->file, NULL) : NULL;
+
+	if (real) {
+		*strrchr(real, '/') = 0;
+		fah_git_read(&job->git, *real ? real : "/");
+	}
+	if (!job->git.commit.len) {
+		fah_git_release(&job->git);
+		fah_git_read(&job->git, job->settings.root);
+	}
 }
 
 static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 {
 	_cleanup_(job_release) struct job job = {.log_level = FAH_LOG_LEVEL_DEFAULT};
 	_cleanup_(fah_freep) char *command = NULL;
+	struct fah_profile_shown how;
 	struct fah_runfolder folder;
 	int status = parse(&job, cmd, argc, argv);
 
@@ -466,10 +481,11 @@ static int cmd_profile(const struct fah_command *cmd, int argc, char **argv)
 	status = fah_runfolder_make(&folder, job.settings.output, job.name);
 	if (status)
 		return status;
+	how = (struct fah_profile_shown){.quiet = job.quiet, .output_file = job.output_file};
 	if (job.repeat < 2)
-		return profile_once(&job, &folder, job.quiet);
-	fah_git_read(&job.git, ".");
-	status = fah_series_run(job.repeat, &folder, job.quiet, one_of_many, &job);
+		return profile_once(&job, &folder, &how);
+	read_git(&job);
+	status = fah_series_run(job.repeat, &folder, &how, one_of_many, &job);
 	fah_git_release(&job.git);
 	return status;
 }

@@ -64,13 +64,14 @@ static bool ask(struct fah_strbuf *to, const char *git, const char *folder,
 	return true;
 }
 
-/* Names end with NUL; those with a newline in them cannot stand one a line and are left out. */
+/* "XY NAME", each with a NUL behind it; names with a newline in them cannot stand one a line and
+ * are left out. */
 static void add_names(struct fah_strbuf *to, const struct fah_strbuf *from)
 {
 	for (size_t i = 0; i < from->len; i += strlen(from->p + i) + 1) {
-		const char *name = from->p + i;
+		const char *name = from->p + i + 3;
 
-		if (!*name || strchr(name, '\n'))
+		if (strlen(from->p + i) <= 3 || strchr(name, '\n'))
 			continue;
 		if (to->len)
 			fah_strbuf_addc(to, '\n');
@@ -90,7 +91,8 @@ void fah_git_read(struct fah_git *g, const char *folder)
 	ask(&g->branch, git, folder,
 	    (const char *const[]){"symbolic-ref", "--quiet", "--short", "HEAD", NULL});
 	if (ask(&names, git, folder,
-		(const char *const[]){"diff", "--name-only", "-z", "--no-ext-diff", "HEAD", NULL}))
+		(const char *const[]){"status", "--porcelain", "-z", "--no-renames",
+				      "--untracked-files=normal", NULL}))
 		add_names(&g->dirty, &names);
 }
 

@@ -7,7 +7,8 @@
 
 struct fah_git {
 	struct fah_strbuf commit, branch; /* "" where there is none */
-	struct fah_strbuf dirty;	  /* files that differ from the commit, one a line */
+	struct fah_strbuf
+		dirty; /* files that differ from the commit, or are not in it, one a line */
 };
 
 /* All are "" where there is no git, or no repository. */

@@ -5,6 +5,7 @@
 #ifndef FAH_CLI_SERIES_H
 #define FAH_CLI_SERIES_H
 
+#include "cli/profile_report.h"
 #include "cli/runfolder.h"
 #include "report/report.h"
 
@@ -14,6 +15,7 @@ struct fah_series_view {
 	const struct fah_report_options *report; /* NULL: print nothing */
 	bool json;				 /* print that in place of the table */
 	bool everything;			 /* blame all code, not each run's own project */
+	const char *output_file;		 /* the table goes there as well; NULL: no */
 };
 
 /*
@@ -25,10 +27,12 @@ int fah_series_stats(const char *command, const char *folder, const struct fah_s
 
 /*
  * Run once() n times, each in a process of its own and a folder of its own below folder, until one
- * fails; then the statistics of those that did not. Returns the status of the first that failed.
+ * fails; then the statistics of those that did not, shown as is asked: in the output file the table
+ * stands, not a run. Returns the status of the first that failed.
  * once() returns the status to exit with.
  */
-int fah_series_run(uint32_t n, const struct fah_runfolder *folder, bool quiet,
+int fah_series_run(uint32_t n, const struct fah_runfolder *folder,
+		   const struct fah_profile_shown *how,
 		   int (*once)(void *ctx, struct fah_runfolder *folder), void *ctx);
 
 #endif

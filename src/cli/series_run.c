@@ -122,10 +122,12 @@ static int make_folder(struct fah_runfolder *run, const struct fah_runfolder *al
 	return 0;
 }
 
-int fah_series_run(uint32_t n, const struct fah_runfolder *folder, bool quiet,
+int fah_series_run(uint32_t n, const struct fah_runfolder *folder,
+		   const struct fah_profile_shown *how,
 		   int (*once)(void *ctx, struct fah_runfolder *folder), void *ctx)
 {
 	struct fah_report_options o = {0};
+	bool quiet = how->quiet;
 	struct fah_series_view view = {.report = quiet ? NULL : &o};
 	_cleanup_(fah_strbuf_release) struct fah_strbuf path = FAH_STRBUF_INIT;
 	struct fah_runfolder run;
@@ -136,6 +138,8 @@ int fah_series_run(uint32_t n, const struct fah_runfolder *folder, bool quiet,
 
 	fah_outlive(SIGPIPE);
 	fah_shown_on_stdout(&o);
+	if (how->output_file && strcmp(how->output_file, "-") != 0)
+		view.output_file = how->output_file;
 	came = interrupted = 0;
 	stay_out_of_the_way(old);
 	for (i = 1; i <= n && !status; i++) {

@@ -143,6 +143,17 @@ static int write_json(const char *folder, const struct fah_stats *stats, uint64_
 	return err < 0 ? err : fah_outfile_commit(&file);
 }
 
+/* A file has neither colour nor a terminal's width. */
+static int write_table(const char *path, const struct fah_stats *stats)
+{
+	_cleanup_(fah_outfile_abort) struct fah_outfile file = {0};
+	int err = fah_outfile_open(&file, path);
+
+	if (err == 0)
+		err = fah_report_stats(file.f, stats, &(struct fah_report_options){.utf8 = true});
+	return err < 0 ? err : fah_outfile_commit(&file);
+}
+
 static int show(const char *command, const char *folder, const struct fah_stats *stats,
 		const struct fah_series_view *view)
 {
@@ -150,6 +161,12 @@ static int show(const char *command, const char *folder, const struct fah_stats 
 	int err = write_json(folder, stats, now); /* first: whoever reads stdout may go */
 	int status = err < 0 ? fah_fail_err(err, "%s: %s/" FAH_STATS_FILE, command, folder) : 0;
 
+	if (!status && view->output_file) {
+		err = write_table(view->output_file, stats);
+		if (err < 0)
+			status = fah_fail_err(err, "%s: --output-file %s", command,
+					      view->output_file);
+	}
 	err = 0;
 	if (view->json)
 		err = fah_report_stats_json(stdout, stats, now);

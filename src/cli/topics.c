@@ -107,7 +107,7 @@ const struct fah_topic fah_topics[] = {
 	 "                         or __main__.py where it is found from the current\n"
 	 "                         folder or PYTHONPATH, else there is none\n\n"
 	 "An output folder that is new or empty gets a .gitignore for all that is in it. --output-file FILE "
-	 "has summary and table together."},
+	 "has summary and table together; with --repeat the table of all runs."},
 	{.name = "scope", .summary = "whose code is reported",
 	 .text = "A report is about the project: code below the root, in the script's folder, and the script "
 	 "itself. Time in other code (the standard library, installed packages) is charged to the line "

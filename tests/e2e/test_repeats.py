@@ -1,5 +1,6 @@
 """`profile --repeat`, `summarize` and `stats`: several runs, a run again, and scalene's files."""
 
+import datetime
 import json
 import math
 import os
@@ -36,6 +37,19 @@ steady()
 rest()
 print("run", n)
 sys.exit(3 if n == int(sys.argv[1]) else 0)
+"""
+UNSTEADY = """
+import pathlib, time
+
+def lucky(n):
+    end = time.thread_time() + 0.03 + 0.15 * n
+    while time.thread_time() < end:
+        pass
+
+count = pathlib.Path("count")
+n = int(count.read_text()) if count.exists() else 0
+count.write_text(str(n + 1))
+lucky(n)
 """
 SCALENE = REPO / "tests" / "unit" / "import" / "scalene-2.4.json"
 
@@ -112,6 +126,51 @@ def test_a_series(program, some_python, tmp_path):
         assert mine["seconds"]["min"] == pytest.approx(min(values))
         assert mine["seconds"]["max"] == pytest.approx(max(values))
         assert (" %.3f ± " % mean) in result.out, result
+
+
+def test_a_series_from_elsewhere(program, system_python, tmp_path):
+    """The repository is that of the script, untracked files are changes; the output file has the table of all runs."""
+    repo, here = tmp_path / "repo", tmp_path / "here"
+    repo.mkdir()
+    here.mkdir()
+    repository(repo)
+    (repo / "notes").mkdir()
+    (repo / "notes" / "a.txt").write_text("not tracked")
+    (repo / ".git" / "info" / "exclude").write_text("*.log\n")
+    (repo / "x.log").write_text("ignored")
+    (repo / "work.py").write_text("# changed\n")
+    (repo / "new.py").write_text(UNSTEADY)
+    before = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
+    words = ["-r", "3", "--output-file", "table.txt"]
+    result = profile(system_python, [repo / "new.py"], here, options=words, hz=500)
+    assert result.status == 0 and result.stderr == b"", result
+    after = datetime.datetime.now(datetime.timezone.utc)
+    it = stats_of(result.folder)
+    times = [it["utc_date"]] + [one["utc_date"] for one in it["programs"][0]["runs"]]
+    dates = [datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.timezone.utc) for text in times]
+    assert all(before <= date <= after for date in dates) and dates[1:] == sorted(dates[1:]), (before, times, after)
+    (it,) = it["programs"]
+    assert it["git"]["branch"] == "topic" and it["git"]["dirty_files"] == ["work.py", "new.py", "notes/"], it["git"]
+
+    table = (here / "table.txt").read_text()
+    assert table.startswith("Statistics of 3 runs: ") and "Profile Summary" not in table, table
+    assert rows_of(table) == rows_of(result.out) != [], (table, result)
+    # its time differs from run to run by more than samples make
+    assert by_name(it)["lucky"]["unstable"], it
+    assert re.search(r"^ 1\. lucky .* unstable$", table, re.M), table
+
+    one = summarize("performance", "-n", "1", cwd=here)
+    assert one.status == 0 and rows_of(one.out) == rows_of(table)[:1], one
+    few = summarize("performance", "-t", "99", cwd=here)
+    assert few.status == 0 and "Statistics of 3 runs: " in few.out and rows_of(few.out) == [], few
+    result = profile(system_python, [repo / "new.py"], here, options=["-r", "2", "--output-file=-"], hz=500)
+    assert result.status == 0 and result.out.count("Statistics of 2 runs: ") == 1, result
+    assert not (here / "-").exists() and "Profile Summary" not in result.out, result
+
+
+def rows_of(table):
+    """Up to the places, for which 80 columns have no room."""
+    return re.findall(r"^ *\d+\. .* ± [ \d.]+", table, re.M)
 
 
 def test_the_first_failure_ends_it(program, system_python, tmp_path):
