@@ -71,7 +71,7 @@ enum {
 	FAH_ARG_DASHES = -2,  /* "--": the rest starts at args->at */
 	FAH_ARG_ERROR = -3,   /* was printed */
 	FAH_ARG_HELP = -4,    /* --help was asked for, and printed */
-	FAH_ARG_UNKNOWN = -5, /* only from fah_args_peek: starts with a dash, not ours */
+	FAH_ARG_UNKNOWN = -5, /* only from fah_args_next_known: starts with a dash, not ours */
 };
 
 void fah_args_init(struct fah_args *a, const struct fah_command *cmd, int argc, char **argv);

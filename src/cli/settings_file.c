@@ -12,6 +12,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define TABLE "[tool.fixingahole]"
 
@@ -159,9 +161,27 @@ static bool is_there(const char *dir, const char *name)
 	return asprintf(&path, "%s/%s", dir, name) >= 0 && access(path, F_OK) == 0;
 }
 
+/* Whoever may write into a folder above, as all may into /tmp, does not say what a run of somebody
+ * else's does. What is not there is no stranger's. */
+static bool is_strangers(const char *path, uid_t here)
+{
+	struct stat at[2];
+
+	/* a link's own, and what it leads to */
+	if (lstat(path, &at[0]) < 0 || stat(path, &at[1]) < 0)
+		return false;
+	for (size_t i = 0; i < 2; i++)
+		if (at[i].st_uid && at[i].st_uid != geteuid() && at[i].st_uid != here)
+			return true;
+	return false;
+}
+
 int fah_settings_file(struct fah_arena *arena, const char *cwd,
 		      struct fah_setting_text keys[FAH_SET_COUNT], struct fah_strbuf *why)
 {
+	struct stat st;
+	uid_t here = stat(cwd, &st) == 0 ? st.st_uid : geteuid();
+
 	for (size_t len = strlen(cwd);;) {
 		char *dir = fah_arena_strndup(arena, cwd, len ? len : 1);
 		size_t path_len = len + sizeof("/pyproject.toml");
@@ -172,7 +192,7 @@ int fah_settings_file(struct fah_arena *arena, const char *cwd,
 		if (!path)
 			return FAH_ERR_NOMEM;
 		snprintf(path, path_len, "%.*s/pyproject.toml", (int)len, cwd);
-		found = read_file(&f, keys);
+		found = is_strangers(path, here) ? 0 : read_file(&f, keys);
 		if (found)
 			return found < 0 ? found : 0;
 		if (!len || is_there(dir, ".git"))

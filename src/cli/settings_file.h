@@ -14,7 +14,8 @@ struct fah_setting_text {
 
 /*
  * The table of the nearest pyproject.toml that has one: folder by folder upwards from cwd, up to
- * one with .git in it, else to the top. Keys that it has go to keys[]. Returns as
+ * one with .git in it, else to the top. A file counts that is the user's, root's or of whom cwd is.
+ * Keys that it has go to keys[]. Returns as
  * fah_settings_load.
  */
 int fah_settings_file(struct fah_arena *arena, const char *cwd,

@@ -19,7 +19,7 @@ const struct fah_topic fah_topics[] = {
 	 .text = "A recording is one file, whatever is shown of it later: profile leaves it as profile.fah in the "
 	 "folder of the run, record as <name>-<pid>.fah in the current folder. It has the stacks of all "
 	 "threads and child processes, with native frames, waiting and lines.\n\n"
-	 "summarize, tree, flame, export and inspect take such a file, the folder of a run, or the "
+	 "summarize, tree, flame, annotate, graph, export, stats and inspect take such a file, the folder of a run, or the "
 	 ".fah.partial of a run that was killed: that is read as far as it goes.\n\n"
 	 "A capture can be read on another machine. It holds names, line numbers, times, folders and "
 	 "command lines; no values of the program, and of its source only what --code ran and the cells "
@@ -65,6 +65,8 @@ const struct fah_topic fah_topics[] = {
 	 "    NO_COLOR          no colour\n"
 	 "    FORCE_COLOR       colour also off a terminal (0: none)\n"
 	 "    COLUMNS           width of what is printed\n"
+	 "    TERM              dumb, or none: no colour, and nothing drawn in place\n"
+	 "    PYTHONPATH        and PYTHONSAFEPATH: where --module looks first\n"
 	 "    LC_ALL            or LC_CTYPE, or LANG: ASCII tables if not UTF-8\n"
 	 "    XDG_CACHE_HOME    keeps what was read of native code (~/.cache)"},
 	{.name = "exit-status", .summary = "what fixingahole exits with",
@@ -120,7 +122,7 @@ const struct fah_topic fah_topics[] = {
 	{.name = "settings", .summary = "pyproject.toml, the environment, options: which one counts",
 	 .text = "profile has four settings. For each, the first place that has it counts: an option; a variable; "
 	 "the table [tool.fixingahole] of the nearest pyproject.toml that has one, from the current folder up to that "
-	 "of the repository; the default.\n\n"
+	 "of the repository; the default. A pyproject.toml of another user's is passed over, unless the current folder is that user's, too.\n\n"
 	 "    root      --root              FIXINGAHOLE_ROOT      the current folder\n"
 	 "    output    --output-directory  FIXINGAHOLE_OUTPUT    performance\n"
 	 "    ignore    --ignore            FIXINGAHOLE_IGNORE    none\n"

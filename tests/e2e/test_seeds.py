@@ -1,5 +1,6 @@
 """The documents that asked for this program: what they type, typed as it stands there, and every part of
-what they show. Where they differ, the later one counts. What is not there yet stands in MISSING, and must not work:
+what they show. Where they differ, the later one counts; so what only the earliest has of one company's own jobs ("MC
+Simulations", `profile_kwargs`), which the later one left out, is no part of this program. What is not there yet stands in MISSING, and must not work:
 whoever makes it work takes it out.
 """
 

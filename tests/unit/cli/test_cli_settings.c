@@ -270,6 +270,43 @@ static void in_words(void **state)
 
 #define ONE(f) cmocka_unit_test_setup_teardown(f, setup, tree_teardown)
 
+static void of_another_user(void **state)
+{
+	const uid_t nobody = 65534;
+	struct fah_settings s;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* only root can give files away */
+	tree_file("shared/pyproject.toml", "[tool.fixingahole]\nduration = 'absolute'\n");
+	tree_folder("shared/mine");
+	assert_int_equal(chdir(tree_path("shared/mine")), 0);
+	s = load(NULL);
+	assert_true(s.seconds);
+	fah_settings_release(&s);
+	assert_int_equal(chown(tree_path("shared/pyproject.toml"), nobody, nobody), 0);
+	s = load(NULL);
+	assert_false(s.seconds);
+	fah_settings_release(&s);
+	/* where all is the other's, as for root in a user's project */
+	assert_int_equal(chown(tree_path("shared/mine"), nobody, nobody), 0);
+	s = load(NULL);
+	assert_true(s.seconds);
+	fah_settings_release(&s);
+	/* a link of the other's to a file of ours */
+	assert_int_equal(chown(tree_path("shared/mine"), 0, 0), 0);
+	tree_file("other/pyproject.toml", "[tool.fixingahole]\nduration = 'absolute'\n");
+	assert_int_equal(unlink(tree_path("shared/pyproject.toml")), 0);
+	assert_int_equal(symlink("../other/pyproject.toml", tree_path("shared/pyproject.toml")), 0);
+	s = load(NULL);
+	assert_true(s.seconds);
+	fah_settings_release(&s);
+	assert_int_equal(lchown(tree_path("shared/pyproject.toml"), nobody, nobody), 0);
+	s = load(NULL);
+	assert_false(s.seconds);
+	fah_settings_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +318,7 @@ int main(void)
 		ONE(what_is_wrong_has_its_place),
 		ONE(flags_and_variables_too),
 		ONE(in_words),
+		cmocka_unit_test_setup_teardown(of_another_user, setup, tree_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
