@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -51,11 +52,28 @@ def test_a_folder_with_main_is_a_program_to_python_but_not_to_us(program, tmp_pa
     assert (result.status, result.stdout) in ((0, b"app\n"), (2, b"")), result
 
 
-def test_unreadable_file(program, script, tmp_path):
-    if os.getuid() == 0:
-        pytest.skip("SKIP: root reads everything")
-    os.chmod(str(tmp_path / script), 0)
-    refused(["profile", script], tmp_path, 2, script)
+def as_nobody(folder, *words):
+    """A copy of the program, run in the folder as a user to whom nothing there belongs."""
+    folder.chmod(0o755)
+    become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    return run(become + [str(tool.copy_tool(folder / "tool"))] + list(words), folder)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="SKIP: only root can become nobody")
+def test_unreadable_file(program, system_python):
+    with tempfile.TemporaryDirectory() as name:
+        top = Path(name)
+        (top / "script.py").write_text("print('it ran')\n")
+        (top / "script.py").chmod(0)
+        (top / "cells.ipynb").write_text("{}")
+        (top / "cells.ipynb").chmod(0)
+        (top / "out").mkdir()
+        (top / "out").chmod(0o777)
+        for script in ("script.py", "cells.ipynb"):
+            result = as_nobody(top, "profile", "-o", "out", "--python", system_python.path, script)
+            assert result.status == 2 and result.stdout == b"", result
+            assert result.err == "fixingahole: %s: Permission denied\n" % script, result
+        assert not list((top / "out").iterdir())
 
 
 @pytest.mark.parametrize("kind", ["absent", "not executable", "a folder", "a text file"])
@@ -178,26 +196,10 @@ def test_read_only_output_folder(program, script, tmp_path):
 @pytest.mark.skipif(os.getuid() != 0, reason="SKIP: only root can become nobody")
 def test_forbidden_output_folder(program, system_python):
     """EPERM: the folder belongs to someone else."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as top:
-        os.chmod(top, 0o755)
-        binary = tool.copy_tool(Path(top) / "tool")
-        (Path(top) / "script.py").write_text("print('it ran')\n")
-        result = run(
-            [
-                "setpriv",
-                "--reuid=65534",
-                "--regid=65534",
-                "--clear-groups",
-                str(binary),
-                "profile",
-                "--python",
-                system_python.path,
-                "script.py",
-            ],
-            Path(top),
-        )
+    with tempfile.TemporaryDirectory() as name:
+        top = Path(name)
+        (top / "script.py").write_text("print('it ran')\n")
+        result = as_nobody(top, "profile", "--python", system_python.path, "script.py")
         assert (
             result.status == 2 and result.stdout == b"" and len(result.err.splitlines()) == 1
         ), result

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 from support import report
-from support.run import BINARY, run, run_folder
+from support.run import BINARY, plain, run, run_folder
 
 WORK = """\
 import json, os, sys, time
@@ -188,6 +188,25 @@ def test_names_that_are_none(program, project):
     # The flag's folders take the place of the settings' own.
     refused(project, "wörk.py", "-i", "wörk dir", "-i", "old", says=["no such file"])
     refused(project, "wörk.py", "-i", "one", lines=3, says=["  old/wörk.py\n", "  wörk dir/wörk.py\n"])
+
+
+def test_many_of_one_name(program, tmp_path):
+    for i in range(23):
+        (tmp_path / ("d%02d" % i)).mkdir()
+        (tmp_path / ("d%02d" % i) / "run.py").write_text("pass\n")
+    said = refused(tmp_path, "run.py", lines=22, says=["there are 23 files of that name", "  d00/run.py\n"])
+    assert said.endswith("  d19/run.py\n  and 3 more\n"), said
+
+
+def test_an_uncaught_exception(program, some_python, tmp_path):
+    """As without us; then the summary, of what ran until then."""
+    (tmp_path / "it.py").write_text(CALLED + "\n\nbusy(0.1)\nraise ValueError('it is wrong')\n")
+    expected = plain(some_python, ["it.py"], tmp_path)
+    result = fixingahole(some_python, tmp_path, "profile", "it.py")
+    assert result.status == expected.status == 1 and result.stderr == expected.stderr, result
+    assert "ValueError: it is wrong" in result.err and "Profile Summary" in result.out, result
+    assert "busy" in report.top(result.out) and "The program ended with status 1." in result.out, result
+    assert "The program ended with status 1." in (run_folder(tmp_path / "performance") / "profile_summary.txt").read_text()
 
 
 def test_files_that_are_no_scripts(program, project, system_python):
