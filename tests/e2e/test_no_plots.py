@@ -117,9 +117,9 @@ def lines_without(text, libraries):
         (["--no-plots=plotly,bokeh"], ["plotly", "bokeh"]),
     ],
 )
-def test_show_returns_at_once(program, some_python, option, libraries, folder):
-    expected = plain(some_python, ["script.py"], folder)
-    result = profile(some_python, ["script.py"] + option, folder)
+def test_show_returns_at_once(program, python, option, libraries, folder):
+    expected = plain(python, ["script.py"], folder)
+    result = profile(python, ["script.py"] + option, folder)
     assert expected.status == result.status == 0, result
     assert result.err == expected.err
     said = result.out

@@ -102,11 +102,11 @@ def test_a_name_and_the_settings_of_a_project(program, some_python, project):
     assert not re.search(r"work\.+\d+\.\d+%", kept), kept
 
 
-def test_what_is_reported(program, system_python, project):
+def test_what_is_reported(program, python, project):
     """Only code below root; -i leaves a folder out, which its callers pay; -d shows the rest."""
 
     def functions(*options, env=None):
-        result = fixingahole(system_python, project, "profile", *options, "wörk dir/wörk.py", env=env)
+        result = fixingahole(python, project, "profile", *options, "wörk dir/wörk.py", env=env)
         assert result.status == 0 and result.stderr == b"", result
         return {name: cost.share for name, cost in report.top(result.out).items()}
 
