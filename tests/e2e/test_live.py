@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,23 @@ def test_the_file_is_kept_current(program, some_python, steps):
     assert result.out.startswith("begun\ndone\n") and "Finished in" in result.out, result
     assert "So far" not in result.out, result
     check_result(steps, "first", "second")
+
+
+def test_as_often_as_is_asked(program, system_python, steps):
+    """Every three seconds, by the times of the file."""
+    process = tool.start(profile_command(system_python, ["steps.py"], ["--live", "3"]), steps)
+    times, begun = set(), time.monotonic()
+    while time.monotonic() < begun + 8.5:
+        for path in steps.glob("performance/**/profile_summary.txt"):
+            times.add(path.stat().st_mtime_ns)
+        time.sleep(0.02)
+    (steps / "go").touch()
+    (steps / "end").touch()
+    assert tool.finish(process).status == 0
+    times = sorted(times)
+    # beside other tests the first may be late, and with it the last
+    assert 2 <= len(times) <= 3, times
+    assert all(2e9 < after - before < 5e9 for before, after in zip(times, times[1:])), times
 
 
 def test_on_a_terminal(program, system_python, steps):
