@@ -14,12 +14,18 @@ static bool near_stack(struct fah_thread_state *t)
 {
 	const struct fah_py_layout *l = &fah_agent.layout;
 	bool none, collecting;
+	uint64_t executor = 0;
 	enum fah_drop drop;
 
 	t->tstate = fah_gil_state(&none);
-	return t->tstate && fah_py_gc_collecting(&fah_mem_plain, l, t->tstate, &collecting) == 0 &&
-	       !collecting && fah_py_walk_here(&t->walk, l, t->tstate) == 0 &&
-	       fah_stack_name(t, &drop);
+	if (!t->tstate || fah_py_gc_collecting(&fah_mem_plain, l, t->tstate, &collecting) < 0 ||
+	    collecting || fah_py_walk_here(&t->walk, l, t->tstate) < 0)
+		return false;
+	if (l->ts_executor)
+		fah_load(&fah_mem_plain, t->tstate + l->ts_executor, &executor, sizeof(executor));
+	if (executor)
+		fah_py_walk_see_jit(&t->walk, &t->mem, l, executor);
+	return fah_stack_name(t, &drop);
 }
 
 static bool far_stack(struct fah_thread_state *t, uint32_t *flags)

@@ -113,6 +113,9 @@ static uint32_t where(struct fah_thread_state *t, uint64_t pc, struct fah_usage 
 	part = use->system_ns ? FAH_SAMPLE_SYSTEM_PART : 0;
 	if (use->known ? part && use->system_ns == cpu_ns : in_kernel(t, pc, owner))
 		return FAH_IN_SYSTEM;
+	/* made by the interpreter of Python code, whatever instruction its frame was left at */
+	if (t->walk.n_frames && fah_py_in_jit(&t->walk, pc))
+		return FAH_IN_PYTHON | part;
 	if (!t->walk.n_frames || t->walk.leaf_call || owner == FAH_CODE_OTHER)
 		return FAH_IN_NATIVE | part;
 	return FAH_IN_PYTHON | part;

@@ -38,6 +38,12 @@ bool fah_stack_name(struct fah_thread_state *t, enum fah_drop *ret_drop)
 	return true;
 }
 
+/* What stands for a native frame in the record: its address, and what is known of it. */
+static uint64_t native_word(const struct fah_thread_state *t, uint32_t i)
+{
+	return t->pcs[i] << 2 | (uint64_t)fah_py_in_jit(&t->walk, t->pcs[i]) << 1 | t->loop[i];
+}
+
 /* The native stack behind the Python one, as what differs from the chunk's last sample. */
 static uint8_t *put_natives(struct fah_thread_state *t, uint8_t *p)
 {
@@ -47,16 +53,16 @@ static uint8_t *put_natives(struct fah_thread_state *t, uint8_t *p)
 	if (!t->map)
 		return p;
 	while (keep < n && keep < t->n_last_pcs &&
-	       (t->pcs[n - 1 - keep] << 1 | t->loop[n - 1 - keep]) == t->last_pcs[keep])
+	       native_word(t, n - 1 - keep) == t->last_pcs[keep])
 		keep++;
 	p = fah_put_varint(p, t->map);
 	p = fah_put_varint(p, keep);
 	p = fah_put_varint(p, n - keep);
 	for (i = keep; i < n; i++) {
-		uint64_t pc = t->pcs[n - 1 - i] << 1 | t->loop[n - 1 - i];
+		uint64_t word = native_word(t, n - 1 - i);
 
-		p = fah_put_varint(p, fah_zigzag((int64_t)(pc - before)));
-		t->last_pcs[i] = before = pc;
+		p = fah_put_varint(p, fah_zigzag((int64_t)(word - before)));
+		t->last_pcs[i] = before = word;
 	}
 	t->n_last_pcs = n;
 	return p;
@@ -85,6 +91,7 @@ static bool look(struct fah_thread_state *t, struct fah_py_who *who, uint32_t *f
 	if (!t->tstate) {
 		t->walk.n_frames = 0;
 		t->walk.truncated = t->walk.recovered = t->walk.leaf_call = false;
+		t->walk.jit_start = t->walk.jit_end = 0;
 		*flags |= FAH_SAMPLE_NO_PYTHON;
 	} else {
 		if (fah_py_walk_thread(&t->walk, &t->ahead.mem, &fah_agent.layout, t->tstate) < 0) {
@@ -92,7 +99,8 @@ static bool look(struct fah_thread_state *t, struct fah_py_who *who, uint32_t *f
 			return false;
 		}
 		*flags |= (t->walk.truncated ? FAH_SAMPLE_TRUNCATED : 0) |
-			  (t->walk.recovered ? FAH_SAMPLE_RECOVERED : 0);
+			  (t->walk.recovered ? FAH_SAMPLE_RECOVERED : 0) |
+			  (t->walk.jit_end ? FAH_SAMPLE_IN_JIT : 0);
 		/* what is called from the innermost frame stands below its evaluation loop */
 		if (t->walk.c_entry >= who->sp && t->walk.c_entry < who->stack_end)
 			who->stack_end = t->walk.c_entry;

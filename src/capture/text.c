@@ -127,13 +127,14 @@ static int print_samples(struct fah_text *t, const struct fah_record *rec, struc
 	fah_strbuf_addf(out, " thread=%u count=%u base=%" PRIu64 " usual=%" PRIu64, block.thread,
 			block.left, block.time_ns, block.usual_us);
 	while (fah_samples_next(&block, &item)) {
-		fah_strbuf_addf(out, "\n  time=%" PRIu64 " cpu=%" PRIu64 " node=%u %s%s%s%s%s%s",
+		fah_strbuf_addf(out, "\n  time=%" PRIu64 " cpu=%" PRIu64 " node=%u %s%s%s%s%s%s%s",
 				item.time_ns, item.cpu_ns, item.node, fah_where_words(item.flags),
 				item.flags & FAH_SAMPLE_TRUNCATED ? " truncated" : "",
 				item.flags & FAH_SAMPLE_RECOVERED ? " recovered" : "",
 				item.flags & FAH_SAMPLE_NO_PYTHON ? " no-python" : "",
 				item.flags & FAH_SAMPLE_RAN_ON ? " ran-on" : "",
-				item.flags & FAH_SAMPLE_IN_GC ? " gc" : "");
+				item.flags & FAH_SAMPLE_IN_GC ? " gc" : "",
+				item.flags & FAH_SAMPLE_IN_JIT ? " jit" : "");
 		if (item.flags & FAH_SAMPLE_SYSTEM_PART)
 			fah_strbuf_addf(out, " system=%" PRIu64, item.system_ns);
 	}

@@ -272,3 +272,8 @@ enum fah_callee_step fah_callees_step(struct fah_callees *c, uint64_t caller, ui
 		*known = work_out(c, caller, callee);
 	return (enum fah_callee_step) * known;
 }
+
+enum fah_callee_step fah_callees_step_of_jit(struct fah_callees *c, uint64_t callee)
+{
+	return by_name(c, fah_names_start(c->names, callee), callee);
+}

@@ -31,5 +31,8 @@ void fah_callees_free(struct fah_callees *c); /* NULL is fine */
 /* caller, callee: offsets of two frames, one behind the other; the caller's is the last byte of its
  * call instruction, as walks have it. */
 enum fah_callee_step fah_callees_step(struct fah_callees *c, uint64_t caller, uint64_t callee);
+/* The same where the caller is code that the interpreter's own JIT has made, which is in no file.
+ */
+enum fah_callee_step fah_callees_step_of_jit(struct fah_callees *c, uint64_t callee);
 
 #endif

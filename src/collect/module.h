@@ -52,6 +52,10 @@ struct fah_module *fah_module_of_file(struct fah_module_store *s, uint32_t pid, 
 struct fah_module *fah_module_of_part(struct fah_module_store *s, struct fah_made_part *part);
 
 /* Sets kind to FAH_MODULE_INTERPRETER if it is one; reads symbols the first time. */
+#define FAH_JIT \
+	"py::jit:" /* 3.15: how the names begin that CPython gives to what its JIT makes \
+		    */
+#define FAH_JIT_ENTRY "_PyJIT_Entry"	    /* 3.15: by which the loop goes over to it */
 #define FAH_EVAL "_PyEval_EvalFrameDefault" /* also the head of its compiler-made parts' names */
 void fah_module_see_interpreter(struct fah_module *mod);
 

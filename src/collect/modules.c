@@ -129,8 +129,11 @@ static void see_interpreter(struct fah_modules *m, struct fah_module *mod)
 
 static void made_place(const struct fah_mapped *one, uint64_t pc, struct fah_native_place *ret)
 {
+	const char *symbol = fah_names_symbol(one->module->names, pc - one->base);
+
 	ret->path = FAH_PATH_MADE;
-	ret->named = fah_names_symbol(one->module->names, pc - one->base) != NULL;
+	ret->named = symbol != NULL;
+	ret->jit = symbol && !strncmp(symbol, FAH_JIT, sizeof(FAH_JIT) - 1);
 	if (ret->named) {
 		ret->names = one->module->names;
 		ret->offset = pc - one->base;
@@ -167,6 +170,7 @@ void fah_modules_place(struct fah_modules *m, uint32_t map, uint64_t pc,
 		return;
 	symbol = fah_names_symbol(one->module->names, ret->offset);
 	ret->eval = symbol && !strncmp(symbol, FAH_EVAL, sizeof(FAH_EVAL) - 1);
+	ret->jit = symbol && !strcmp(symbol, FAH_JIT_ENTRY);
 }
 
 struct fah_name_frame *fah_modules_frames(struct fah_modules *m,
@@ -185,7 +189,7 @@ struct fah_name_frame *fah_modules_frames(struct fah_modules *m,
 enum fah_callee_step fah_modules_step(struct fah_modules *m, const struct fah_native_place *caller,
 				      const struct fah_native_place *callee)
 {
-	struct fah_module *mod = caller->module;
+	struct fah_module *mod = caller->jit ? callee->module : caller->module;
 
 	if (!mod || mod != callee->module || mod->kind != FAH_MODULE_INTERPRETER)
 		return FAH_CALLEE_UNKNOWN;
@@ -197,6 +201,8 @@ enum fah_callee_step fah_modules_step(struct fah_modules *m, const struct fah_na
 		fah_turn_begin(m->turns);
 		mod->callees = made;
 	}
-	return mod->callees ? fah_callees_step(mod->callees, caller->offset, callee->offset)
-			    : FAH_CALLEE_UNKNOWN;
+	if (!mod->callees)
+		return FAH_CALLEE_UNKNOWN;
+	return caller->jit ? fah_callees_step_of_jit(mod->callees, callee->offset)
+			   : fah_callees_step(mod->callees, caller->offset, callee->offset);
 }

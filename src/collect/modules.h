@@ -52,6 +52,7 @@ enum fah_module_kind {
 struct fah_native_place {
 	enum fah_module_kind kind;
 	bool eval;	  /* in the evaluation loop itself */
+	bool jit;	  /* in code that CPython's own JIT has made */
 	bool named;	  /* made at run time, and the process has given it a name */
 	const char *path; /* of the module, or what stands for it. Borrowed, lives as long as m */
 	struct fah_names *names;   /* to ask what it is called (names.h); lives as long as m */

@@ -101,9 +101,12 @@ struct merge {
 	struct fah_modules *modules;
 	struct fah_runtime_code *runtime;
 	struct fah_native_place places[FAH_NATIVE_MAX]; /* of ctx->pcs */
-	uint32_t evals, last_eval;			/* among pcs: how many, and the innermost */
-	uint32_t n_frames;				/* of ctx->frames that stand in loops */
-	uint32_t entries;				/* among them */
+	uint32_t evals;					/* among pcs: how many */
+	uint32_t inner; /* of pcs, the innermost that is one, or machine code that the interpreter's
+			   own JIT made for it: what follows it was called from there */
+	bool reached;	/* there is one */
+	uint32_t n_frames; /* of ctx->frames that stand in loops */
+	uint32_t entries;  /* among them */
 	uint32_t ended_at; /* the frame behind them stands before this one of pcs; 0: it does not */
 	bool in_gc;
 };
@@ -121,16 +124,22 @@ static void ask_runtime(const struct merge *m, uint64_t pc, struct fah_native_pl
 
 static void look(struct merge *m, uint32_t map)
 {
-	m->evals = m->entries = 0;
+	m->evals = m->entries = m->inner = 0;
+	m->reached = false;
 	for (uint32_t i = 0; i < m->ctx->n_pcs; i++) {
-		fah_modules_place(m->modules, map, m->ctx->pcs[i] >> 1, &m->places[i]);
+		uint64_t pc = m->ctx->pcs[i] >> 2;
+
+		fah_modules_place(m->modules, map, pc, &m->places[i]);
 		m->places[i].eval |= m->ctx->pcs[i] & 1;
-		if (m->places[i].kind == FAH_MODULE_UNKNOWN && !m->places[i].named)
-			ask_runtime(m, m->ctx->pcs[i] >> 1, &m->places[i]);
-		if (!m->places[i].eval)
-			continue;
-		m->evals++;
-		m->last_eval = i;
+		m->places[i].jit |= (m->ctx->pcs[i] & 2) != 0;
+		if (m->places[i].kind == FAH_MODULE_UNKNOWN && !m->places[i].named &&
+		    !m->places[i].jit)
+			ask_runtime(m, pc, &m->places[i]);
+		m->evals += m->places[i].eval;
+		if (m->places[i].eval || m->places[i].jit) {
+			m->inner = i;
+			m->reached = true;
+		}
 	}
 	for (uint32_t i = 0; i < m->n_frames; i++)
 		m->entries += m->ctx->frames[i].entry;
@@ -139,7 +148,7 @@ static void look(struct merge *m, uint32_t map)
 /* Does code of neither the interpreter nor the C library run inside the innermost loop? */
 static bool foreign(const struct merge *m)
 {
-	for (uint32_t i = m->evals ? m->last_eval + 1 : 0; i < m->ctx->n_pcs; i++)
+	for (uint32_t i = m->reached ? m->inner + 1 : 0; i < m->ctx->n_pcs; i++)
 		if (m->places[i].kind == FAH_MODULE_OTHER ||
 		    m->places[i].kind == FAH_MODULE_UNKNOWN)
 			return true;
@@ -164,9 +173,9 @@ static bool called_c(struct merge *m)
 {
 	bool helped = false;
 
-	if (!m->evals || foreign(m))
+	if (!m->reached || foreign(m))
 		return true;
-	for (uint32_t i = m->last_eval; i + 1 < m->ctx->n_pcs; i++) {
+	for (uint32_t i = m->inner; i + 1 < m->ctx->n_pcs; i++) {
 		switch (fah_modules_step(m->modules, &m->places[i], &m->places[i + 1])) {
 		case FAH_CALLEE_C:
 			return !(helped && is_told(m, i + 1));
@@ -192,7 +201,7 @@ static bool called_c(struct merge *m)
 static bool is_dying(struct merge *m, uint32_t *ret_at)
 {
 	*ret_at = 0;
-	for (uint32_t i = m->last_eval; m->evals && i + 1 < m->ctx->n_pcs; i++) {
+	for (uint32_t i = m->inner; m->reached && i + 1 < m->ctx->n_pcs; i++) {
 		enum fah_callee_step step =
 			fah_modules_step(m->modules, &m->places[i], &m->places[i + 1]);
 
@@ -255,7 +264,9 @@ static uint32_t add_natives(struct merge *m, uint32_t from, uint32_t to, uint32_
 	for (uint32_t i = from; i < to; i++) {
 		if (m->ended_at && i == m->ended_at)
 			node = python_node(m->w, node, &m->ctx->frames[m->n_frames]);
-		node = native_nodes(m->modules, m->w, node, &m->places[i]);
+		/* the JIT's code is the Python frame that it was made of */
+		if (!m->places[i].jit)
+			node = native_nodes(m->modules, m->w, node, &m->places[i]);
 	}
 	return node;
 }
@@ -283,14 +294,18 @@ static uint32_t join(struct merge *m, struct fah_stack_stats *stats)
 	}
 	while (frame < m->n_frames)
 		frame += add_group(m, frame, &node);
-	if (!m->evals) {
+	if (!m->reached) {
 		stats->unjoined++;
 		if (ctx->n_pcs && m->places[0].kind == FAH_MODULE_UNKNOWN)
 			return add_natives(m, 0, ctx->n_pcs, node);
 		return node;
 	}
-	stats->partly++;
-	return add_natives(m, m->last_eval + 1, ctx->n_pcs, node);
+	/* 3.14's JIT tells nobody how to unwind its code, but with one loop nothing is missing */
+	if (!m->evals && m->entries == 1 && ctx->frames[0].entry)
+		stats->joined++;
+	else
+		stats->partly++;
+	return add_natives(m, m->inner + 1, ctx->n_pcs, node);
 }
 
 bool fah_stack_take(struct fah_stack_ctx *ctx, struct fah_codes *codes, struct fah_modules *modules,

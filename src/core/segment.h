@@ -25,7 +25,7 @@
 
 #define FAH_PYTHONS "CPython 3.8 to 3.15"     /* what can be recorded */
 #define FAH_SEGMENT_MAGIC 0x31474553484146ull /* "FAHSEG1\0" */
-#define FAH_SEGMENT_VERSION 8
+#define FAH_SEGMENT_VERSION 9
 #define FAH_SEGMENT_HEAD 45056u
 #define FAH_CHUNK_SIZE 32768u
 #define FAH_CHUNKS 32u
@@ -205,8 +205,9 @@ enum fah_seg_record {
 	 * root) of this chunk's last sample, then the pushed ones, root first. instr + 1 is 0 for a
 	 * frame that has not started. With FAH_SAMPLE_SYSTEM_PART the kernel's part of the CPU (ns)
 	 * stands before keep. Then, where the agent has a map of the process's code: its number,
-	 * keep, push, push times { zigzag(x - the last pushed one's) }, x = address << 1 | it
-	 * is an evaluation loop by its place on the stack: the native stack, root first. */
+	 * keep, push, push times { zigzag(x - the last pushed one's) }, x = address << 2 | 2: it
+	 * is in code of CPython's JIT | 1: it is an evaluation loop by its place on the stack: the
+	 * native stack, root first. */
 	FAH_SEG_SAMPLE = 4,
 	/* time and CPU as in SAMPLE, enum fah_drop: CPU that has no stack */
 	FAH_SEG_DROP = 5,
@@ -322,10 +323,13 @@ enum fah_sample_flag {
 		32, /* it never blocked since its last record: what is not CPU was want of a core */
 	FAH_SAMPLE_IN_GC = 64, /* the garbage collector ran, called from the innermost frame */
 	FAH_SAMPLE_SYSTEM_PART = 128, /* some of its CPU was the kernel's: how much follows */
-	FAH_SAMPLE_FLAGS_MASK = 255,
+	/* The innermost evaluation loop had gone over to machine code that CPython's JIT has made.
+	 */
+	FAH_SAMPLE_IN_JIT = 256,
+	FAH_SAMPLE_FLAGS_MASK = 511,
 	/* Not in captures. The innermost frame may be one that has ended, and what it holds is
 	 * freed: the native frames have to say so. */
-	FAH_SAMPLE_DYING = 256,
+	FAH_SAMPLE_DYING = 512,
 };
 
 /* What a blocked thread waits for. Also in captures. */

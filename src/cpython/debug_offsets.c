@@ -241,6 +241,8 @@ int fah_py_debug_offsets_apply(struct fah_py_layout *ret, const struct fah_mem *
 
 	ret->ts_exc_state = ret->ts_chunk + 24; /* after the data stack's three, before 3.15 */
 	take(w, at->exc_state, at->ts_size, 16, 65536, &ret->ts_exc_state, &bad);
+	if (ret->ts_executor != 0)
+		ret->ts_executor = ret->ts_exc_state + 16;
 	if (ret->ts_thread_id < 32)
 		return FAH_ERR_UNKNOWN_PYTHON;
 	ret->ts_exc_info = ret->ts_thread_id - 32;

@@ -53,11 +53,15 @@ struct fah_py_layout {
 	uint32_t ts_status;	/* 3.13+: _status, its bits */
 	uint32_t ts_chunk;	/* datastack_chunk; datastack_top and datastack_limit follow it */
 	uint32_t ts_base_frame; /* 3.15+: the sentinel that ends the chain; 0 before */
+	uint32_t ts_executor;	/* 3.14+: what the JIT made that runs now; 0 before */
 	uint32_t ts_exc_info,
 		ts_exc_state; /* 3.11+: the innermost exception state, the thread's own */
 
 	/* _PyCFrame */
 	uint32_t cframe_current, cframe_previous;
+
+	/* _PyExecutorObject, 3.14+: the machine code that the JIT made, and its bytes */
+	uint32_t executor_code, executor_size;
 
 	/* _PyStackChunk */
 	uint32_t chunk_previous, chunk_size, chunk_top, chunk_data;

@@ -266,6 +266,7 @@ void fah_py_walk_begin(struct fah_py_walk *w, const struct fah_mem *mem,
 	w->doubt = FAH_PY_DOUBT_NONE;
 	w->truncated = w->leaf_call = w->recovered = w->is_dying = false;
 	w->c_entry = 0;
+	w->jit_start = w->jit_end = 0;
 	w->n_loops = 0;
 	w->n_walked = 0;
 	w->n_far = w->far_at = 0;

@@ -74,6 +74,10 @@ struct fah_py_walk {
 	uint32_t n_loops;
 	uint64_t loops[FAH_PY_LOOPS];
 
+	/* 3.14+: the machine code that CPython's JIT has made and that the innermost evaluation
+	 * loop has gone over to; both 0: it has not, or has none. */
+	uint64_t jit_start, jit_end;
+
 	/* Tests only: leave a check out, to show that it is needed. */
 	uint32_t test_skip; /* enum fah_py_test_skip */
 
@@ -130,6 +134,17 @@ struct fah_py_walk {
 	uint8_t code_raw[FAH_PY_BATCH + 1][FAH_PY_CODE_BYTES];
 	uint8_t window[FAH_PY_WINDOW];
 };
+
+/* jit.c: takes jit_start and jit_end of what the thread's state names; 0: nothing.
+ * fah_py_walk_thread has done so, fah_py_walk_here has not. */
+void fah_py_walk_see_jit(struct fah_py_walk *walk, const struct fah_mem *mem,
+			 const struct fah_py_layout *layout, uint64_t executor);
+
+/* Whether this address is in that code. */
+static inline bool fah_py_in_jit(const struct fah_py_walk *walk, uint64_t pc)
+{
+	return pc - walk->jit_start < walk->jit_end - walk->jit_start;
+}
 
 enum fah_py_test_skip {
 	FAH_PY_SKIP_TILING = 1,

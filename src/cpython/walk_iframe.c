@@ -441,7 +441,7 @@ static void see_dying(struct fah_py_walk *w, uint64_t current)
 int fah_py_walk_iframes(struct fah_py_walk *w, uint64_t tstate)
 {
 	const struct fah_py_layout *l = w->layout;
-	uint64_t frame, stack[2], exc_info, base_frame = 0, cframe[2];
+	uint64_t frame, stack[2], exc_info, base_frame = 0, executor = 0, cframe[2];
 	uint64_t exc_base = tstate + l->ts_exc_state;
 	int n = 3, err;
 
@@ -450,8 +450,12 @@ int fah_py_walk_iframes(struct fah_py_walk *w, uint64_t tstate)
 	w->pieces[2] = (struct fah_piece){&exc_info, tstate + l->ts_exc_info, 8};
 	if (l->ts_base_frame != 0)
 		w->pieces[n++] = (struct fah_piece){&base_frame, tstate + l->ts_base_frame, 8};
+	if (l->ts_executor != 0)
+		w->pieces[n++] = (struct fah_piece){&executor, tstate + l->ts_executor, 8};
 	if (w->mem->read(w->mem, w->pieces, n) != n)
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FAULT);
+	if (executor != 0)
+		fah_py_walk_see_jit(w, w->mem, l, executor);
 	fah_py_gens_begin(w, exc_info, exc_base);
 	w->no_cframes = false;
 

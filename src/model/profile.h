@@ -133,7 +133,8 @@ struct fah_totals {
 	uint64_t max_rss_bytes;		  /* of the tree's largest process */
 	uint64_t program_rss_bytes;	  /* of the first process, or max_rss_bytes */
 	uint64_t samples, drops, recovered;
-	uint64_t truncated;		  /* samples whose outer frames were left out */
+	uint64_t truncated; /* samples whose outer frames were left out */
+	uint64_t in_jit;    /* Python samples in what CPython's JIT has made: lines are rougher */
 	uint64_t samples_lost;		  /* taken by agents but not in the capture */
 	uint64_t drops_by[FAH_DROPS_MAX]; /* by enum fah_drop */
 	double dropped_cpu_s;

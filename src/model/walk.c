@@ -197,7 +197,7 @@ static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, u
 	struct fah_thread *thread = &t->p->threads[index];
 	const struct fah_chain *chain = &t->in->chains[index];
 	uint64_t prev = thread->start_ns, sampled = 0, dropped = 0, samples = 0, flagged = 0;
-	uint64_t period = t->p->processes[thread->process].period_ns, tail, cut = 0;
+	uint64_t period = t->p->processes[thread->process].period_ns, tail, cut = 0, in_jit = 0;
 	const struct fah_dropped *drop =
 		chain->drops.first == FAH_NO_BLOCK ? NULL : &t->in->drops[chain->drops.first];
 	uint64_t drop_at = drop ? drop->time_ns : UINT64_MAX;
@@ -245,6 +245,8 @@ static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, u
 			if (pass == PASS_FIRM) {
 				flagged += (item->flags & FAH_SAMPLE_RECOVERED) != 0;
 				cut += (item->flags & FAH_SAMPLE_TRUNCATED) != 0;
+				in_jit += (item->flags & (FAH_SAMPLE_IN_JIT | FAH_IN_MASK)) ==
+					  (FAH_SAMPLE_IN_JIT | FAH_IN_PYTHON);
 			} else if (pass == PASS_SECONDS) {
 				if (first && w < period)
 					w = period;
@@ -283,6 +285,7 @@ static inline __attribute__((always_inline)) void walk(struct fah_timeline *t, u
 		t->p->totals.samples += samples;
 		t->p->totals.recovered += flagged;
 		t->p->totals.truncated += cut;
+		t->p->totals.in_jit += in_jit;
 		t->p->totals.dropped_cpu_s += (double)dropped * 1e-9;
 	}
 }

@@ -268,6 +268,22 @@ static void say_imported(struct fah_text *t, const struct fah_profile *p,
 	fah_closing_end(t, p);
 }
 
+/* Frames keep the instruction that they were at when last one could fail. */
+static void say_jit(struct fah_text *t, const struct fah_totals *totals)
+{
+	double share = totals->samples ? (double)totals->in_jit / (double)totals->samples : 0;
+	struct fah_strbuf sb = FAH_STRBUF_INIT;
+
+	if (share < WORTH_SAYING)
+		return;
+	fah_strbuf_addf(
+		&sb,
+		"Code made by CPython's JIT: %s of the samples; functions are as sure there as "
+		"elsewhere, but a line may have time of the lines that follow it.",
+		fah_share_text(share, 1).s);
+	say(t, &sb);
+}
+
 void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 		       const struct fah_charges *charges)
 {
@@ -328,6 +344,7 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 				totals->truncated == 1 ? " was" : "s were");
 		say(t, &sb);
 	}
+	say_jit(t, totals);
 	fah_closing_end(t, p);
 }
 

@@ -157,6 +157,9 @@ static void say_samples(struct fah_strbuf *out, const struct fah_profile *p)
 	if (t->truncated)
 		fah_strbuf_addf(out, "; in %s outer frames are left out",
 				fah_num_count(t->truncated).s);
+	if (t->in_jit)
+		fah_strbuf_addf(out, "; %s in code of CPython's JIT, where lines are rougher",
+				fah_num_count(t->in_jit).s);
 	fah_strbuf_addf(out, "\n" LABEL, "Dropped");
 	add_count(out, t->drops, "sample");
 	if (t->drops)

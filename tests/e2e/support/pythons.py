@@ -65,6 +65,20 @@ def versions() -> Tuple[Python, ...]:
     return tuple(found.values())
 
 
+@lru_cache(maxsize=None)
+def with_jit() -> Tuple[Python, ...]:
+    """Those that have CPython's own JIT built in, which PYTHON_JIT=1 switches on. What can't be entered has none."""
+    ask = "import sys; sys.exit(not sys._jit.is_available())"
+    found = []
+    for python in available():
+        command = [python.path, "-c", ask]
+        if python.foreign:
+            command = [str(REPO / "tools" / "in-root"), python.root] + command
+        if python.version >= (3, 14) and subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0:
+            found.append(python)
+    return tuple(found)
+
+
 def one_of_each_kind() -> Tuple[Python, ...]:
     """For tests that do not depend on the version: the oldest, the system's, the newest."""
     found = sorted(available(), key=lambda python: python.version)

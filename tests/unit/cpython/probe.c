@@ -38,6 +38,7 @@ struct stack {
 struct stats {
 	uint64_t samples, accepted, recovered, empty, not_stored, doubts[FAH_PY_DOUBT_COUNT];
 	uint64_t ns, max_ns, frames;
+	uint64_t jit; /* of accepted: the thread was in what the JIT has made */
 };
 
 static uint8_t rooms[2][FAH_LOAD_ROOM];
@@ -338,7 +339,8 @@ static void doubt_pc_add(uint64_t pc)
 	}
 }
 
-static void sample(void)
+/* pc: where the thread was. */
+static void sample(uint64_t pc)
 {
 	uint64_t start = now(), took;
 
@@ -357,6 +359,7 @@ static void sample(void)
 	stats.frames += sampled->n_frames;
 	stats.accepted++;
 	stats.recovered += sampled->recovered;
+	stats.jit += fah_py_in_jit(sampled, pc);
 	if (sampled->n_frames == 0)
 		stats.empty++;
 	else
@@ -372,11 +375,13 @@ static void arm(void)
 
 static void handler(int sig, siginfo_t *info, void *context)
 {
-	(void)sig, (void)info, (void)context;
+	ucontext_t *interrupted = context;
+
+	(void)sig, (void)info;
 	if (busy || sampled_tstate == 0)
 		return;
 	busy = 1;
-	sample();
+	sample((uint64_t)interrupted->uc_mcontext.gregs[REG_RIP]);
 	busy = 0;
 	arm(); /* not a periodic timer: the program goes on however slow this was */
 }
@@ -394,7 +399,7 @@ static void step_handler(int sig, siginfo_t *info, void *context)
 	}
 	resumed->uc_mcontext.gregs[REG_EFL] |= 0x100;
 	last_doubt_pc = (uint64_t)resumed->uc_mcontext.gregs[REG_RIP];
-	sample();
+	sample(last_doubt_pc);
 }
 
 static int begin(uint32_t skip)

@@ -26,7 +26,7 @@ class Stats(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in
                 ("samples", "accepted", "recovered", "empty", "not_stored")]
     _fields_ += [("doubts", ctypes.c_uint64 * 6)]
-    _fields_ += [(name, ctypes.c_uint64) for name in ("ns", "max_ns", "frames")]
+    _fields_ += [(name, ctypes.c_uint64) for name in ("ns", "max_ns", "frames", "jit")]
 
 
 def load(path, types=True):

@@ -7,7 +7,8 @@ million of them). step: a walk after each instruction. caught: each of them with
 a fault, which it must see: on every Python a frame that is stale and one that is missing, and checks
 left out where the interpreter has states that only they see. lines: line tables. offsets:
 tools/gen-offsets --check. A Python that can't be entered is said and skipped. What takes longest has two at a time,
-and without FAH_FULL one build of each version.
+and without FAH_FULL one build of each version. Where CPython's own JIT is built in, truth, storm and, with
+FAH_FULL, step run once more with it (PYTHON_JIT=1).
 """
 
 import concurrent.futures
@@ -22,6 +23,7 @@ from support import pythons  # noqa: E402  (the path above comes first)
 
 FULL = bool(os.environ.get("FAH_FULL"))
 STORM = "600:1000000" if FULL else "2"  # at most 600 s; 110 s of CPU time for most
+JIT = ("truth", "storm", "step") if FULL else ("truth", "storm")
 CAUGHT = 3  # the status of a test that has seen the fault it was given
 STALE, MISSING = str(1 << 16), str(1 << 17)  # as in probe.py
 # Minor version: bits of enum fah_py_test_skip.
@@ -91,17 +93,21 @@ def check(what, library, checker, python):
         runs.append(("walk_storm.py", library, "step", SKIPS[python.version[:2]]))
     want = CAUGHT if what == "caught" else 0
     results = []
-    for script in runs:
+    runs = [(None, script) for script in runs]
+    if what in JIT and python in pythons.with_jit():
+        runs += [({**os.environ, "PYTHON_JIT": "1"}, script) for _, script in runs]
+    for env, script in runs:
         words = command(python.root, python.path, *script)
         if words is None:
             return [(None, "SKIPPED: %s: only root may enter %s" % (python.name, python.root))]
-        done = lines(words, checker) if what == "lines" else run(words)
+        done = lines(words, checker) if what == "lines" else run(words, env=env)
         text = done.stdout.strip().splitlines()
+        name = python.name + (" with its JIT" if env else "")
         if done.returncode != want:
             shown = "\n".join("    " + line for line in text[-25:])
-            results.append((False, "FAILED: %s: status %d, not %d\n%s" % (python.name, done.returncode, want, shown)))
+            results.append((False, "FAILED: %s: status %d, not %d\n%s" % (name, done.returncode, want, shown)))
         else:
-            results.append((True, "%s: %s" % (python.name, text[-1] if text else "ok")))
+            results.append((True, "%s: %s" % (name, text[-1] if text else "ok")))
     return results
 
 

@@ -28,6 +28,7 @@ WALKS = int(WALKS or 0)
 PERIOD = 60000 if WALKS else 200000  # ns, after each walk
 DEPTH = 8 if STEP else 40 if WALKS else 400  # many walks: of stacks that are walked fast
 N = 3 if STEP else 30
+JIT = hasattr(sys, "_jit") and sys._jit.is_enabled()  # 3.14 and later, with PYTHON_JIT=1
 alive = []  # code objects must not die before they are judged
 
 
@@ -347,7 +348,7 @@ def main():
     collect_codes(TEXT)
     if STEP:
         sys.setrecursionlimit(30)
-        for _ in range(30):  # the interpreter specialises what it runs often
+        for _ in range(3000 if JIT else 30):  # the interpreter specialises what it runs often
             round_of_all()
         assert lib.probe_step_start(skip) == 0
         round_of_all()  #> round_of_all
@@ -388,15 +389,17 @@ if STEP:
 drops = stats.samples - stats.accepted
 why = ", ".join("%s %d" % (name, n) for name, n in zip(probe.DOUBTS, stats.doubts) if n)
 print("%s: %d samples in %.0f s, %d distinct stacks, %d impossible, %.3f %% dropped (%s), %d recovered, "
-      "%d not kept, mean %.1f us at depth %.0f" % (
+      "%d not kept, mean %.1f us at depth %.0f%s" % (
           sys.version.split()[0], stats.samples, time.monotonic() - begun, seen, impossible, 100.0 * drops / max(stats.samples, 1),
           why or "none", stats.recovered, stats.not_stored,
-          stats.ns / 1000.0 / max(stats.accepted, 1), stats.frames / max(stats.accepted, 1)))
+          stats.ns / 1000.0 / max(stats.accepted, 1), stats.frames / max(stats.accepted, 1),
+          ", %d in the JIT's code" % stats.jit if JIT else ""))
 if skip:
     sys.exit(3 if impossible else 0)
 assert stats.samples > (50000 if STEP else 0 if WALKS else 100 * float(SECONDS)), "the timer did not run"
 assert stats.accepted >= WALKS, "%d walks in %s s" % (stats.accepted, SECONDS)
 assert stats.accepted > 0 and seen > 20
+assert not JIT or stats.jit > (1000 if STEP else 0), "the JIT has made no code, or it was not seen"
 assert stats.not_stored * 50 < stats.accepted
 assert not impossible
 assert drops * 50 < stats.samples, "more than 2 % dropped"
