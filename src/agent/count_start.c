@@ -97,7 +97,7 @@ void fah_count_start(void)
 	if (fah_agent.python_version < 0x030c0000 || !fah_count_scope_read() || !fah_count_setup())
 		return;
 	monitoring = fah_monitoring();
-	if (!monitoring)
+	if (!monitoring || fah_monitoring_may_hang())
 		return;
 	fah_counting.disable = fah_py.get_attr(monitoring, "DISABLE");
 	fah_counting.restart = fah_py.get_attr(monitoring, "restart_events");

@@ -113,7 +113,8 @@ bool fah_exact_sites_setup(void)
 	sites.watch = (int (*)(int, fah_object *))(uintptr_t)fah_global("PyDict_Watch");
 	sites.globals = (fah_object * (*)(void))(uintptr_t)fah_global("PyEval_GetGlobals");
 	sites.t_function = fah_global("PyFunction_Type");
-	if (!add || !sites.watch || !sites.globals || !sites.t_function || !monitoring)
+	if (!add || !sites.watch || !sites.globals || !sites.t_function || !monitoring ||
+	    fah_monitoring_may_hang())
 		return false;
 	sites.disable = fah_py.get_attr(monitoring, "DISABLE");
 	sites.restart = fah_py.get_attr(monitoring, "restart_events");

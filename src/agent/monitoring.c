@@ -154,6 +154,24 @@ bool fah_monitoring_listen_directly(long tool, long event, fah_monitoring_fn *ca
 	return give(tool, event, o);
 }
 
+bool fah_monitoring_may_hang(void)
+{
+	fah_object *jit, *asked, *said = NULL;
+	bool on;
+
+	if (fah_agent.python_version >> 16 != 0x030e)
+		return false;
+	jit = fah_py.sys_get("_jit");
+	asked = jit ? fah_py.get_attr(jit, "is_enabled") : NULL;
+	if (asked)
+		said = fah_py.call(asked, NULL);
+	fah_py.err_clear();
+	on = said && fah_py.long_as(said) != 0;
+	fah_py_drop(said);
+	fah_py_drop(asked);
+	return on;
+}
+
 void fah_monitoring_leave(long tool)
 {
 	fah_monitoring_call("set_events", tool, 0, NULL);

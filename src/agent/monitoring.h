@@ -27,6 +27,9 @@ bool fah_monitoring_listen(long tool, long event, fah_monitoring_fn *callback);
 /* The same without the interpreter's own function in between, which takes 4 ns, but with a type of
  * ours in the program; n may have the top bit set. */
 bool fah_monitoring_listen_directly(long tool, long event, fah_monitoring_fn *callback);
+/* Whether restart_events may stand still for good: CPython 3.14's JIT, where it is switched on,
+ * frees what it has made while the lock is held that this takes (gh-141658). */
+bool fah_monitoring_may_hang(void);
 /* Gives the tool back; its callbacks end. */
 void fah_monitoring_leave(long tool);
 

@@ -269,11 +269,15 @@ static void say_imported(struct fah_text *t, const struct fah_profile *p,
 }
 
 /* Frames keep the instruction that they were at when last one could fail. */
-static void say_jit(struct fah_text *t, const struct fah_totals *totals)
+static void say_jit(struct fah_text *t, const struct fah_totals *totals,
+		    const struct fah_process *processes, size_t n)
 {
 	double share = totals->samples ? (double)totals->in_jit / (double)totals->samples : 0;
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
+	bool uncounted = false;
 
+	for (size_t i = 0; i < n; i++)
+		uncounted |= processes[i].python_version >> 16 == 0x030e;
 	if (share < WORTH_SAYING)
 		return;
 	fah_strbuf_addf(
@@ -281,6 +285,9 @@ static void say_jit(struct fah_text *t, const struct fah_totals *totals)
 		"Code made by CPython's JIT: %s of the samples; functions are as sure there as "
 		"elsewhere, but a line may have time of the lines that follow it.",
 		fah_share_text(share, 1).s);
+	if (uncounted)
+		fah_strbuf_adds(&sb, " Calls are not counted: with 3.14's JIT that can make a "
+				     "program stand still.");
 	say(t, &sb);
 }
 
@@ -344,7 +351,7 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 				totals->truncated == 1 ? " was" : "s were");
 		say(t, &sb);
 	}
-	say_jit(t, totals);
+	say_jit(t, totals, processes, n);
 	fah_closing_end(t, p);
 }
 

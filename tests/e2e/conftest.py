@@ -29,6 +29,7 @@ CHOICES = (
     ("some_python", pythons.one_of_each_kind),  # oldest, the system's, newest
     ("local_python", pythons.local),  # the same, of this machine's own root
     ("told_python", pythons.of_each_way_to_be_told),  # the oldest and the newest of those
+    ("jit_python", pythons.with_jit),  # those that have CPython's own JIT, which PYTHON_JIT=1 switches on
 )
 
 

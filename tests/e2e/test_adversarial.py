@@ -46,6 +46,10 @@ REFUSED = [sys.executable, str(Path(__file__).resolve().parent / "support" / "re
 WITHOUT_LOADS = ["reenter", "gcstorm", "threads", "unload"] if FULL else ["gcstorm"]
 
 
+# Those that CPython's own JIT makes code of, and that leave it in every way.
+JIT_VICTIMS = ("gcstorm", "generators", "recursion", "reenter", "threads", "throw") if FULL else ("gcstorm", "throw")
+
+
 @pytest.mark.parametrize("victim", sorted(VICTIMS))
 def test_victim(program, build, victim, tmp_path):
     attack(build, victim, tmp_path)
@@ -54,6 +58,12 @@ def test_victim(program, build, victim, tmp_path):
 @pytest.mark.parametrize("victim", WITHOUT_LOADS)
 def test_victim_where_the_kernel_does_not_copy(program, local_python, victim, tmp_path):
     attack(local_python, victim, tmp_path, REFUSED)
+
+
+@pytest.mark.parametrize("victim", JIT_VICTIMS)
+def test_victim_with_jit(program, jit_python, victim, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHON_JIT", "1")
+    attack(jit_python, victim, tmp_path)
 
 
 def attacked(prefix, python, args, cwd):
