@@ -269,9 +269,11 @@ static void say_imported(struct fah_text *t, const struct fah_profile *p,
 }
 
 /* Frames keep the instruction that they were at when last one could fail. */
-static void say_jit(struct fah_text *t, const struct fah_totals *totals,
-		    const struct fah_process *processes, size_t n)
+static void say_jit(struct fah_text *t, const struct fah_profile *p)
 {
+	size_t n;
+	const struct fah_process *processes = fah_profile_processes(p, &n);
+	const struct fah_totals *totals = fah_profile_totals(p);
 	double share = totals->samples ? (double)totals->in_jit / (double)totals->samples : 0;
 	struct fah_strbuf sb = FAH_STRBUF_INIT;
 	bool uncounted = false;
@@ -351,7 +353,7 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 				totals->truncated == 1 ? " was" : "s were");
 		say(t, &sb);
 	}
-	say_jit(t, totals, processes, n);
+	say_jit(t, p);
 	fah_closing_end(t, p);
 }
 
