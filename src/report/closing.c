@@ -318,7 +318,10 @@ void fah_closing_words(struct fah_text *t, const struct fah_profile *p,
 	if (totals->samples)
 		say_interval(t, totals, charges);
 	/* What the samples cannot see used CPU and so did not wait; it is told apart below. */
-	say_part(t, totals, "Waiting or without a core, in no known line",
+	say_part(t, totals,
+		 totals->lost_records
+			 ? "Waiting, without a core, or in records that are missing (below)"
+			 : "Waiting or without a core, in no known line",
 		 waiting > 0 ? waiting : 0);
 	say_part(t, totals, "Code outside the folders reported, with no caller inside",
 		 fah_times_sum(&charges->outside));

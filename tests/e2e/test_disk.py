@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="SKIP: mounting needs r
 DISKFULL = str(TARGETS / "diskfull.py")
 
 
-def on_small_disk(size, command, cwd):
+def on_small_disk(size, command, cwd, hz=2000):
     """Runs with a tmpfs of that size at ./small, then copies what is on it to ./kept."""
     script = (
         "mount -t tmpfs -o size=%s,mode=0755 tmpfs small && \"$@\"; status=$?; "
@@ -23,7 +23,7 @@ def on_small_disk(size, command, cwd):
     return run(
         ["unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh"] + command,
         cwd,
-        env={"FIXINGAHOLE_TEST_HZ": "2000"},
+        env={"FIXINGAHOLE_TEST_HZ": str(hz)},
     )
 
 
@@ -31,43 +31,75 @@ def profile(python, args, *options):
     return [str(BINARY), "profile", "-o", "small", "--python", python.path] + list(options) + args
 
 
-@pytest.mark.parametrize("size", ["8m", "3m"])
-def test_the_disk_fills_while_it_is_recorded(program, local_python, size, tmp_path):
-    result = on_small_disk(size, profile(local_python, [DISKFULL, "small", "1.0"]), tmp_path)
+def losses(folder, said):
+    """How many records were not written: by the capture's END, which inspect must tell as well."""
+    it = capture.read(folder / "profile.fah")
+    assert it.complete and it.cut == 0, said
+    if it.lost_records:
+        told = r"(?m)^  %s records? \(.+\) for which the disk had no room$" % counted(it)
+        assert re.search(told, said.out), said
+    else:
+        assert re.search(r"(?m)^Missing +nothing$", said.out), said
+    return it
+
+
+def counted(it):
+    return format(it.lost_records, ",")
+
+
+@pytest.mark.parametrize("size, seconds", [("300k", 0.5), ("3m", 1.0)])
+def test_the_disk_fills_while_it_is_recorded(program, local_python, size, seconds, tmp_path):
+    """Where little room was promised, and where so much was that it takes long to fill."""
+    command = profile(local_python, [DISKFULL, "small", str(seconds)])
+    result = on_small_disk(size, command, tmp_path, hz=5000)
     assert result.status == 8 and result.stdout.startswith(b"worked on a full disk\n"), result
-    text = result.out[len("worked on a full disk\n") :] + result.err
-    assert re.search(r"(lost|dropped|not written|no space)", text.lower()) and re.search(
-        r"\d", text
-    ), result
+    # where the capture took what the program gave back, no room may be left for the results
+    incomplete = r"fixingahole: the results in .* are not complete: No space left on device; .*\n"
+    assert not result.err or (size == "300k" and re.fullmatch(incomplete, result.err)), result
     folder = run_folder(tmp_path / "kept")
     assert folder is not None, result
-    path = folder / "profile.fah"
-    said = inspect(path)
+    said = inspect(folder / "profile.fah")
     assert said.status == 0, said
+    it = losses(folder, said)
+    assert it.lost_records > 0 and it.lost_bytes > 0, said
+    told = r"(?m)^%s records? \(.+\) could not be written for want of space\.$" % counted(it)
+    assert re.search(told, result.out), result
+    if not result.err:
+        kept = (folder / "profile_summary.txt").read_text(encoding="utf-8")
+        assert re.search(told, kept), kept
+    assert "work" in it.names(), said
+    if size != "300k":  # there was room for some
+        assert it.samples, said
 
 
 def test_quiet_stays_quiet_on_a_full_disk(program, system_python, tmp_path):
-    result = on_small_disk("3m", profile(system_python, [DISKFULL, "small", "0.5"], "-q"), tmp_path)
+    command = profile(system_python, [DISKFULL, "small", "0.5"], "-q")
+    result = on_small_disk("300k", command, tmp_path, hz=5000)
     assert (result.status, result.stdout, result.stderr) == (
         8,
         b"worked on a full disk\n",
         b"",
     ), result
+    folder = run_folder(tmp_path / "kept")
+    assert losses(folder, inspect(folder / "profile.fah")).lost_records > 0, "it was not full"
 
 
-@pytest.mark.parametrize("size", ["4k", "16k", "64k", "1m"])
+@pytest.mark.parametrize("size", ["4k", "16k", "64k", "100k", "1m"])
 def test_a_disk_too_small_from_the_start(program, system_python, size, tmp_path):
-    """A clear refusal before the program starts, or it runs and the report tells."""
+    """A clear refusal before the program starts; where the little that it writes fits, nothing is lost."""
     script = tmp_path / "script.py"
     script.write_text("s = sum(i for i in range(10**6))\nprint('it ran')\nraise SystemExit(4)\n")
     result = on_small_disk(size, profile(system_python, [str(script)]), tmp_path)
-    if result.status == 2:
-        assert result.stdout == b"" and len(result.err.splitlines()) == 1, result
-        assert not list((tmp_path / "kept").rglob("*.fah")), "nothing may be left behind"
-    else:
+    if size in ("100k", "1m"):
         assert result.status == 4 and result.stdout.startswith(b"it ran\n"), result
-        text = (result.out + result.err).lower()
-        assert re.search(r"(lost|dropped|not written|no space)", text), result
+        folder = run_folder(tmp_path / "kept")
+        it = losses(folder, inspect(folder / "profile.fah"))
+        assert it.lost_records == 0 and it.samples and result.err == "", result
+        assert "want of space" not in result.out, result
+    else:
+        assert (result.status, result.stdout) == (2, b""), result
+        assert re.fullmatch(r"fixingahole: .*: No space left on device; .*\n", result.err), result
+        assert not list((tmp_path / "kept").rglob("*.fah*")), "nothing may be left behind"
 
 
 def test_plain_run_of_the_victim(system_python, tmp_path):
