@@ -13,10 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy with a right head and right checksums, as far as the lengths lead. The caller frees it. */
+/*
+ * A copy with a right head, of version 1 or 2 as its own byte says and else the newest, and right
+ * checksums, as far as the lengths lead. The caller frees it.
+ */
 static inline uint8_t *fuzz_repair(const uint8_t *data, size_t len)
 {
-	static const uint8_t head[FAH_CAPTURE_HEAD] = FAH_CAPTURE_MAGIC "\1";
+	uint8_t head[FAH_CAPTURE_HEAD] = FAH_CAPTURE_MAGIC;
 	uint8_t *copy = malloc(len ? len : 1);
 	size_t at = FAH_CAPTURE_HEAD;
 	uint32_t n, crc;
@@ -24,6 +27,8 @@ static inline uint8_t *fuzz_repair(const uint8_t *data, size_t len)
 	if (!copy)
 		abort();
 	memcpy(copy, data, len);
+	head[8] = len > 8 && data[8] > 0 && data[8] <= FAH_CAPTURE_VERSION ? data[8]
+									   : FAH_CAPTURE_VERSION;
 	memcpy(copy, head, len < sizeof(head) ? len : sizeof(head));
 	while (at < len && len - at >= FAH_RECORD_HEAD) {
 		memcpy(&n, copy + at, 4);

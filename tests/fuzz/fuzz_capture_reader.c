@@ -1,8 +1,9 @@
 /*
- * fuzz_capture_reader.c - any bytes as a capture: the reader, every decoder on every record
- * whatever its type, the blocks, the text, and copying into a writer. Each input is read as it is,
- * and with its checksums put right.
+ * fuzz_capture_reader.c - any bytes as a capture, of format version 1 or 2: the reader, every
+ * decoder and every kind of block on every record whatever its type, the text, and, of one input in
+ * 16, copying into a writer. Each input is read as it is, and with its checksums put right.
  */
+#include "capture/blocks.h"
 #include "capture/reader.h"
 #include "capture/text.h"
 #include "capture/writer.h"
@@ -29,6 +30,62 @@ static void check(bool ok)
 {
 	if (!ok)
 		abort();
+}
+
+static void decode_counts(const struct fah_record *rec)
+{
+	struct fah_rec_calls calls;
+	struct fah_rec_counting counting;
+	struct fah_rec_timed timed;
+	struct fah_rec_lines lines;
+	struct fah_rec_line line;
+	struct fah_rec_lines_state state;
+
+	if (fah_decode_calls(rec, &calls) == 0)
+		check(calls.by_caller.function == calls.caller);
+	fah_decode_counting(rec, &counting);
+	if (fah_decode_timed(rec, &timed) == 0)
+		check(!timed.whole || !timed.caller);
+	if (fah_decode_lines(rec, &lines) == 0)
+		while (fah_lines_next(&lines, &line) > 0)
+			check(lines.rest.p <= rec->payload + rec->len);
+	if (fah_decode_lines_state(rec, &state) == 0)
+		touch(state.why);
+}
+
+static void events(const struct fah_rec_blocks *batch)
+{
+	static struct fah_blocks_reader r; /* 6 kB */
+	struct fah_blocks_item item;
+
+	fah_blocks_begin(&r, batch);
+	while (fah_blocks_next(&r, &item) > 0)
+		check(r.c.p <= r.c.end && (item.what != FAH_BLOCKS_CAME ||
+					   (item.site < batch->n_sites && item.kind < 4)));
+}
+
+static void decode_memory(const struct fah_record *rec)
+{
+	struct fah_rec_alloc alloc;
+	struct fah_rec_free freed;
+	struct fah_rec_blocks batch;
+	struct fah_rec_heap heap;
+	struct fah_rec_copy copy;
+	struct fah_rec_memory memory;
+
+	fah_decode_alloc(rec, &alloc);
+	fah_decode_free(rec, &freed);
+	fah_decode_heap(rec, &heap);
+	fah_decode_copy(rec, &copy);
+	if (fah_decode_memory(rec, &memory) == 0)
+		check(memory.process ? memory.total == FAH_MEMORY_UNKNOWN
+				     : memory.resident == FAH_MEMORY_UNKNOWN);
+	if (fah_decode_blocks(rec, &batch) == 0) {
+		for (uint32_t i = 0; i < batch.n_sites; i++)
+			fah_get_varint(&batch.sites);
+		check(!batch.sites.bad && batch.sites.p == batch.sites.end);
+		events(&batch);
+	}
 }
 
 static void decode_all(const struct fah_record *rec)
@@ -69,6 +126,8 @@ static void decode_all(const struct fah_record *rec)
 		check(health.handlers.count >= health.handlers.buckets[FAH_HIST_BUCKETS - 1]);
 	if (fah_decode_iterations(rec, &iterations) == 0)
 		check(iterations.first + iterations.count > iterations.first);
+	decode_counts(rec);
+	decode_memory(rec);
 }
 
 static void blocks(const struct fah_record *rec)
