@@ -346,12 +346,19 @@ static void watch(struct fah_waits *ws, struct fah_collected *p)
 	ws->list = g;
 }
 
+/* Its agent did not know the interpreter, so we do not either. */
+static bool is_refused(const struct fah_collected *p)
+{
+	return p->n_segments &&
+	       atomic_load(&fah_segment_map_head(&p->segments[0])->status) == FAH_AGENT_REFUSED;
+}
+
 static void unwatch(struct fah_watching **at, uint64_t now, bool write)
 {
 	struct fah_watching *g = *at;
 
 	*at = g->next;
-	if (write) {
+	if (write && !is_refused(g->p)) {
 		fah_watching_end_all(g, now);
 		fah_watching_write_ended(g);
 	}
@@ -364,15 +371,15 @@ static void find_processes(struct fah_waits *ws)
 
 	list = fah_drain_processes(ws->d);
 	for (struct fah_watching **at = &ws->list; *at;)
-		if ((*at)->p->done || fah_collected_is_replaced(list, (*at)->p))
+		/* a segment is there a moment before it says that its agent refuses */
+		if ((*at)->p->done || is_refused((*at)->p) ||
+		    fah_collected_is_replaced(list, (*at)->p))
 			unwatch(at, ws->tick_ns, !(*at)->p->done);
 		else
 			at = &(*at)->next;
 	for (p = list; p; p = p->next)
 		if (!p->watched && p->id && p->n_segments && !p->done &&
-		    !fah_collected_is_replaced(list, p) &&
-		    atomic_load(&fah_segment_map_head(&p->segments[0])->status) !=
-			    FAH_AGENT_REFUSED)
+		    !fah_collected_is_replaced(list, p) && !is_refused(p))
 			watch(ws, p);
 }
 
