@@ -8,6 +8,11 @@
 
 #include <string.h>
 
+static bool inside(uint32_t offset, uint32_t need, uint32_t size)
+{
+	return need <= size && offset <= size - need;
+}
+
 /* The walk reads heads of structures into buffers of its own: what it wants must lie inside. */
 static bool fits(const struct fah_py_layout *l)
 {
@@ -18,6 +23,7 @@ static bool fits(const struct fah_py_layout *l)
 		l->co_firsttraceable,
 	};
 	const uint32_t frame[] = {l->f_previous, l->f_code, l->f_instr, l->f_stack, l->f_owner};
+	const uint32_t chunk[] = {l->chunk_previous, l->chunk_size, l->chunk_top};
 	uint32_t head = l->frames_kind == FAH_PY_FRAMES_OBJECT ? l->f_instr + 4 : l->f_localsplus;
 
 	if (l->co_size > FAH_PY_CODE_BYTES || l->gen_iframe + head > FAH_PY_FAR_BYTES)
@@ -25,10 +31,13 @@ static bool fits(const struct fah_py_layout *l)
 	if (l->gen_iframe != 0 && l->gen_iframe < l->ob_type + 8)
 		return false;
 	for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++)
-		if (code[i] + 8 > l->co_size && code[i] != l->co_code)
+		if (!inside(code[i], 8, l->co_size) && code[i] != l->co_code)
 			return false;
 	for (size_t i = 0; i < sizeof(frame) / sizeof(frame[0]); i++)
-		if (frame[i] + (frame[i] == l->f_instr ? 4 : 1) > head)
+		if (!inside(frame[i], frame[i] == l->f_instr ? 4 : 1, head))
+			return false;
+	for (size_t i = 0; i < sizeof(chunk) / sizeof(chunk[0]); i++)
+		if (l->frames_kind != FAH_PY_FRAMES_OBJECT && !inside(chunk[i], 8, l->chunk_data))
 			return false;
 	return true;
 }

@@ -3,113 +3,15 @@
  * failing now and then. Whatever it holds, a walk ends, with a stack or with a doubt, and touches
  * nothing outside its own structures (ASan). Seeds are fixed.
  */
-#include "core/err.h"
-#include "cpython/walk.h"
+#include "cpython_image.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define BASE 0x7f0000000000ull
-#define SIZE 32768u
-
-struct image {
-	uint8_t bytes[SIZE];
-	uint64_t seed;
-	uint32_t fail_one_in; /* 0: never */
-	unsigned long reads;
-};
-
-static uint64_t next(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
-}
-
-static int read_image(const struct fah_mem *mem, const struct fah_piece *pieces, int n)
-{
-	struct image *image = (struct image *)(uintptr_t)mem->ctx;
-
-	assert_in_range(n, 1, FAH_PIECES_MAX);
-	for (int i = 0; i < n; i++) {
-		uint64_t at = pieces[i].addr - BASE;
-
-		image->reads++;
-		if (at > SIZE || pieces[i].len > SIZE - at)
-			return i;
-		if (image->fail_one_in != 0 && next(&image->seed) % image->fail_one_in == 0)
-			return i;
-		memcpy(pieces[i].dst, image->bytes + at, pieces[i].len);
-	}
-	return n;
-}
-
-/* Random words: small numbers, and addresses inside the image, often aligned as objects are. */
-static void fill(struct image *image, uint64_t seed)
-{
-	image->seed = seed * 0x9e3779b97f4a7c15ull + 1;
-	image->reads = 0;
-	for (size_t i = 0; i + 8 <= SIZE; i += 8) {
-		uint64_t r = next(&image->seed), word;
-
-		switch (r % 8) {
-		case 0:
-			word = next(&image->seed);
-			break;
-		case 1:
-			word = r >> 8 & 0xff;
-			break;
-		case 2:
-			word = 0;
-			break;
-		case 3:
-			word = r >> 8 & 0x3f000000ff;
-			break;
-		default:
-			word = BASE + (r >> 8) % SIZE / 16 * 16;
-			break;
-		}
-		memcpy(image->bytes + i, &word, 8);
-	}
-}
-
-static void put(struct image *image, uint64_t addr, uint64_t word, size_t len)
-{
-	if (addr >= BASE && addr - BASE + len <= SIZE)
-		memcpy(image->bytes + (addr - BASE), &word, len);
-}
-
-/* Makes the walk go further than chance would: types that fit, a plausible data stack. */
-static void help(struct image *image, const struct fah_py_layout *l, uint64_t type)
-{
-	uint64_t chunk = BASE + 8192, tstate = BASE + 4096;
-
-	for (size_t i = 0; i < SIZE; i += 16)
-		if (next(&image->seed) % 3)
-			put(image, BASE + i + l->ob_type, type, 8);
-	if (l->frames_kind == FAH_PY_FRAMES_OBJECT)
-		return;
-	put(image, tstate + l->ts_chunk, chunk, 8);
-	put(image, tstate + l->ts_chunk + 8, chunk + 512 + next(&image->seed) % 1024 * 8, 8);
-	put(image, chunk + l->chunk_previous, next(&image->seed) % 2 ? 0 : BASE + 16384, 8);
-	put(image, chunk + l->chunk_size, 16384, 8);
-	put(image, BASE + 16384 + l->chunk_previous, next(&image->seed) % 2 ? 0 : chunk, 8);
-	put(image, BASE + 16384 + l->chunk_size, 16384, 8);
-	put(image, BASE + 16384 + l->chunk_top, next(&image->seed) % 2048, 8);
-	put(image, tstate + l->ts_exc_info, tstate + l->ts_exc_state, 8);
-}
 
 static void test_walks_end(void **state)
 {
 	struct fah_py_walk *walk = calloc(1, sizeof(*walk));
 	struct image *image = calloc(1, sizeof(*image));
-	unsigned long walked = 0, doubts[FAH_PY_DOUBT_COUNT] = {0};
+	unsigned long doubts[FAH_PY_DOUBT_COUNT] = {0};
 
 	(void)state;
 	assert_non_null(walk);
@@ -122,25 +24,12 @@ static void test_walks_end(void **state)
 		layout.code_type = layout.frame_type = layout.gen_type = BASE + 64;
 		layout.coro_type = layout.asyncgen_type = BASE + 64;
 		for (uint64_t seed = 1; seed <= 400; seed++) {
-			int err;
-
 			fill(image, seed + (uint64_t)version * 1000);
 			if (seed % 4)
 				help(image, &layout, BASE + 64);
 			image->fail_one_in = seed % 5 == 0 ? 50 : 0;
-			for (int again = 0; again < 2;
-			     again++) { /* with the hints of the last walk */
-				err = fah_py_walk_thread(walk, &mem, &layout, BASE + 4096);
-				assert_true(err == 0 || err == FAH_ERR_DOUBT);
-				assert_true(walk->n_frames <= FAH_PY_MAX_FRAMES);
-				if (err == 0) {
-					walked++;
-				} else {
-					assert_in_range(walk->doubt, 1, FAH_PY_DOUBT_COUNT - 1);
-					assert_int_equal(walk->n_frames, 0);
-					doubts[walk->doubt]++;
-				}
-			}
+			for (int again = 0; again < 2; again++) /* with the hints of the last */
+				doubts[walk_image(walk, &mem, &layout)]++;
 		}
 		/* a chain that leads back to itself */
 		if (layout.frames_kind == FAH_PY_FRAMES_OBJECT) {
@@ -355,64 +244,13 @@ static void test_in_gc(void **state)
 	free(image);
 }
 
-/* _Py_DebugOffsets is untrusted: each wrong number is refused or harmless. */
-static void test_debug_offsets(void **state)
-{
-	struct image *image = calloc(1, sizeof(*image));
-	struct fah_py_layout layout;
-	unsigned long accepted = 0;
-
-	(void)state;
-	assert_non_null(image);
-	struct fah_mem mem = {read_image, (uintptr_t)image};
-
-	for (uint32_t minor = 13; minor <= 15; minor++) {
-		uint32_t hex = 0x030000f0 | minor << 16;
-
-		for (uint64_t seed = 1; seed <= 3000; seed++) {
-			uint64_t r;
-
-			fill(image, seed);
-			for (uint64_t i = 0; i < 128; i++) { /* mostly plausible numbers */
-				r = next(&image->seed);
-				put(image, BASE + i * 8,
-				    r % 50 == 0 ? r
-				    : r % 3	? r % 32 * 8
-						: 100000,
-				    8);
-			}
-			put(image, BASE, 0x7970677562656478ull, 8);
-			put(image, BASE + 8, hex, 8);
-			put(image, BASE + 16, 0, 8);
-			if (fah_py_layout_init(&layout, &mem, hex, BASE) == 0)
-				accepted++;
-		}
-		put(image, BASE + 16, 1, 8); /* free-threaded */
-		assert_int_equal(fah_py_layout_init(&layout, &mem, hex, BASE),
-				 FAH_ERR_UNKNOWN_PYTHON);
-		put(image, BASE + 16, 0, 8);
-		put(image, BASE + 8, hex + 0x100, 8); /* of another version */
-		assert_int_equal(fah_py_layout_init(&layout, &mem, hex, BASE),
-				 FAH_ERR_UNKNOWN_PYTHON);
-	}
-	assert_int_equal(accepted, 0);
-	assert_int_equal(fah_py_layout_init(&layout, &mem, 0x030712f0, BASE),
-			 FAH_ERR_UNKNOWN_PYTHON);
-	assert_int_equal(fah_py_layout_init(&layout, &mem, 0x031000f0, BASE),
-			 FAH_ERR_UNKNOWN_PYTHON);
-	assert_int_equal(fah_py_layout_init(&layout, &mem, 0x030d00a1, BASE),
-			 FAH_ERR_UNKNOWN_PYTHON);
-	assert_int_equal(fah_py_layout_init(&layout, &mem, 0x030b02f0, BASE), 0);
-	assert_int_equal(layout.lines_kind, FAH_PY_LINES_311);
-	free(image);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_walks_end),     cmocka_unit_test(test_strings_and_threads),
-		cmocka_unit_test(test_running),	      cmocka_unit_test(test_in_gc),
-		cmocka_unit_test(test_debug_offsets),
+		cmocka_unit_test(test_walks_end),
+		cmocka_unit_test(test_strings_and_threads),
+		cmocka_unit_test(test_running),
+		cmocka_unit_test(test_in_gc),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
