@@ -3,9 +3,9 @@
  *
  * A small program is run with a C function at its end, through a lambda, `map` and a generator, so
  * that a boundary between eval loops and a generator's frame are on the stack. There the walk is
- * compared, frame by frame, with the interpreter's own frame objects: code object and line. Any
- * difference means that this build is not what we take it for. Runs once, with the GIL; not in a
- * handler.
+ * compared, frame by frame, with the interpreter's own frame objects: code object, names and line.
+ * Any difference means that this build is not what we take it for. Runs once, with the GIL; not in
+ * a handler.
  */
 #include "agent/agent.h"
 #include "agent/pyapi.h"
@@ -13,14 +13,16 @@
 #include <string.h>
 
 #define MAX_TABLE 4096
+#define MAX_TEXT 64 /* longer than those of the program */
 
-static const char program[] = "def generate(probe, items):\n"
+/* One name is not ASCII, since the characters of such a str stand elsewhere in it. */
+static const char program[] = "def g\u00e9n\u00e9rer(probe, items):\n"
 			      "    yield from map(\n"
 			      "        lambda item:\n"
 			      "            probe(),\n"
 			      "        items)\n"
 			      "def outer(probe):\n"
-			      "    for item in generate(probe, (1,)):\n"
+			      "    for item in g\u00e9n\u00e9rer(probe, (1,)):\n"
 			      "        return item\n";
 #define EXPECTED_FRAMES 3
 
@@ -46,6 +48,32 @@ static long our_line(const struct fah_py_frame *f)
 	return pos.line;
 }
 
+/* Whether the str that we find at addr says what the interpreter says of code. */
+static bool same_text(fah_object *code, const char *attribute, uint64_t addr)
+{
+	fah_object *text = fah_py.get_attr(code, attribute);
+	char ours[MAX_TEXT];
+	ptrdiff_t len = 0;
+	const char *theirs = text ? fah_py.str_as(text, &len) : NULL;
+	int n = theirs ? fah_py_read_str(&fah_mem_self, &fah_agent.layout, addr, ours, MAX_TEXT)
+		       : -1;
+	bool same = n >= 0 && n < MAX_TEXT && n == len && !memcmp(ours, theirs, (size_t)n);
+
+	fah_py_drop(text);
+	return same;
+}
+
+static bool same_names(fah_object *code)
+{
+	const struct fah_py_layout *layout = &fah_agent.layout;
+	struct fah_py_code ours;
+
+	return fah_py_code_read(&fah_mem_self, layout, (uint64_t)(uintptr_t)code, &ours) == 0 &&
+	       same_text(code, "co_name", ours.name) &&
+	       same_text(code, "co_filename", ours.filename) &&
+	       (layout->co_qualname == 0 || same_text(code, "co_qualname", ours.qualname));
+}
+
 static const char *compare_frame(fah_object *frame, const struct fah_py_frame *ours)
 {
 	fah_object *code = fah_py.get_attr(frame, "f_code"),
@@ -56,6 +84,8 @@ static const char *compare_frame(fah_object *frame, const struct fah_py_frame *o
 		why = "the interpreter's frames could not be read";
 	else if ((uint64_t)(uintptr_t)code != ours->code)
 		why = "the interpreter's stack is not where we look for it";
+	else if (!same_names(code))
+		why = "the interpreter's names are not where we look for them";
 	else if (fah_py.long_as(line) != our_line(ours))
 		why = "the interpreter's line numbers differ from ours";
 	if (code)

@@ -218,6 +218,7 @@ class Capture:
     agent_drops: Dict[int, int] = field(default_factory=dict)
     agent_samples: int = 0
     reasons: List[str] = field(default_factory=list)  # why an agent refused, or stopped
+    reason_of: Dict[int, str] = field(default_factory=dict)  # the same by process
     # by thread: (time ns, whole CPU ns), and (its own start ns, CPU ns before it); by process: (time ns, status)
     thread_ends: Dict[int, Tuple[int, int]] = field(default_factory=dict)
     thread_starts: Dict[int, Tuple[int, int]] = field(default_factory=dict)
@@ -389,6 +390,7 @@ def _process_end(capture: Capture, c: Cursor):
     reason = c.text()
     if reason:
         capture.reasons.append(reason)
+        capture.reason_of[numbers[0]] = reason
 
 
 def _histogram(c: Cursor) -> Histogram:
