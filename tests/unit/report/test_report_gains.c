@@ -201,6 +201,7 @@ static void below_the_floor(void **state)
 	spend(&r, 4, FAH_IN_PYTHON, node_of(&r, ROOT "/pkg/c.py", "two", 12, 13));
 	p = finish(&r, 10000, 10000);
 	check(p, "below-the-floor", fah_report_summary);
+	check(p, "below-the-floor-lines", fah_report_lines); /* no file below 1 % */
 	fah_profile_free(p);
 }
 
