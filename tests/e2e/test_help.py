@@ -152,6 +152,35 @@ def test_completion_has_every_command_and_option(program, shell, tmp_path):
             )
 
 
+@pytest.mark.parametrize(
+    "command", [["bash", "-n"], ["zsh", "-f", "-n"], ["fish", "-N", "-n"]], ids=lambda c: c[0]
+)
+def test_completion_is_sound(program, command, tmp_path):
+    """The shell itself can read it."""
+    if shutil.which(command[0]) is None:
+        pytest.skip("SKIP: no %s here" % command[0])
+    path = tmp_path / "completion"
+    path.write_text(said(tmp_path, "help", "--completion", command[0]))
+    done = subprocess.run(command + [str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), done
+
+
+def test_completion_as_fish_does_it(program, tmp_path):
+    if shutil.which("fish") is None:
+        pytest.skip("SKIP: no fish here")
+    path = tmp_path / "fixingahole.fish"
+    path.write_text(said(tmp_path, "help", "--completion", "fish"))
+
+    def offered(typed):
+        program = "source %s; complete -C '%s'" % (path, typed)
+        out = subprocess.check_output(["fish", "-N", "-c", program], cwd=str(tmp_path))
+        return {line.split("\t")[0] for line in out.decode().splitlines()}
+
+    assert offered("fixingahole pro") == {"profile"}
+    assert offered("fixingahole help --completion ") == {"bash", "zsh", "fish"}
+    assert {"--rate", "--repeat"} <= offered("fixingahole profile --r")
+
+
 def complete(script, words):
     """What bash offers for the last of the words."""
     program = (
