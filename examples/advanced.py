@@ -2,7 +2,7 @@
 
 usage: advanced.py [--scale S] [--json]
 
-Runs for about nine seconds at scale 1 (ADVANCED_SCALE in the environment does the same as --scale)
+Runs for six to nine seconds at scale 1 (ADVANCED_SCALE in the environment does the same as --scale)
 and ends with a table of what each function took by its own clock, so that a profile can be held
 against it. With --json that table is one JSON object: {"wall": {...}, "cpu": {...}, "total": ...}.
 Needs numpy.
