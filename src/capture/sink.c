@@ -263,14 +263,14 @@ void fah_sink_flush(struct fah_sink *s)
 	}
 }
 
-void fah_sink_flush_last(struct fah_sink *s)
+void fah_sink_flush_last(struct fah_sink *s, uint64_t keep)
 {
 	/* Samples must not take the room that the end of the run needs. */
 	if (!s->given_up)
 		flush(s, FAH_SINK_RESERVE);
 	shed(s, s->given_up);
 	if (s->out.len)
-		flush(s, 0);
+		flush(s, keep);
 	shed(s, true);
 }
 

@@ -16,6 +16,8 @@
 
 /* Kept free on the disk from the start, so that the end of a run fits on a disk that filled up. */
 #define FAH_SINK_RESERVE (64u << 10)
+/* Of it, for END alone: a capture without one has no name. */
+#define FAH_SINK_END 128u
 /* Definitions that wait for space: beyond this the sink gives up and only counts. */
 #define FAH_SINK_OWED_MAX (32u << 20)
 
@@ -37,8 +39,8 @@ void fah_sink_record(struct fah_sink *s, enum fah_record_type type, const void *
 		     size_t len);
 /* Write what waits. What does not fit: samples and drops are lost and counted, the rest waits. */
 void fah_sink_flush(struct fah_sink *s);
-/* The same with the reserve and for the last time: nothing waits after it. */
-void fah_sink_flush_last(struct fah_sink *s);
+/* The same with the reserve, but for `keep` bytes of it: nothing waits after it. */
+void fah_sink_flush_last(struct fah_sink *s, uint64_t keep);
 /* Give the file its name. FAH_ERR_SYS, FAH_ERR_EXISTS: it stays partial. */
 int fah_sink_commit(struct fah_sink *s);
 /* Without commit the partial file stays. */

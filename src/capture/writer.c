@@ -260,7 +260,7 @@ int fah_writer_finish(struct fah_writer *w, const struct fah_run_end *end,
 	uint64_t size;
 
 	fah_writer_send_all(w);
-	fah_sink_flush_last(&w->sink);
+	fah_sink_flush_last(&w->sink, FAH_SINK_END);
 	*ret_loss = w->sink.loss;
 
 	fah_payload_numbers(&sb, end->wall_ns, end->user_ns, end->system_ns, end->max_rss_bytes,
@@ -268,7 +268,7 @@ int fah_writer_finish(struct fah_writer *w, const struct fah_run_end *end,
 	size = w->sink.size;
 	fah_writer_send(w, FAH_REC_END, &sb);
 	w->sink.given_up = false; /* the end refers to nothing, so it may stand in any capture */
-	fah_sink_flush_last(&w->sink);
+	fah_sink_flush_last(&w->sink, 0);
 	if (w->sink.size == size) { /* not even that: the partial file stays, and is readable */
 		errno = w->sink.loss.error;
 		return FAH_ERR_SYS;

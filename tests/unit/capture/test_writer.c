@@ -255,6 +255,41 @@ static void file_size_limit(void **state)
 	assert_in_range(st.st_size, 300000, 400000 - FAH_SINK_RESERVE + 500);
 }
 
+/* Definitions that fill the disk to the last byte leave room for END, however large its numbers. */
+static void room_for_the_end(void **state)
+{
+	static const char text[997];
+	struct fah_run_end end = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT32_MAX};
+	struct rlimit old, small;
+
+	getrlimit(RLIMIT_FSIZE, &old);
+	small = old;
+	for (uint32_t k = 0; k < 400; k++) {
+		_cleanup_(fah_writer_freep) struct fah_writer *w = NULL;
+		_cleanup_(fah_reader_freep) struct fah_reader *r = NULL;
+		struct fah_reader_state rs;
+		struct fah_write_loss loss;
+		struct fah_record rec;
+		int err;
+
+		small.rlim_cur = FAH_CAPTURE_HEAD + FAH_SINK_RESERVE + 3 * k;
+		setrlimit(RLIMIT_FSIZE, &small);
+		err = fah_writer_new("a.fah", &w);
+		for (uint32_t i = 0; i < 70; i++)
+			fah_writer_string(w, text, sizeof(text) - i);
+		err = err < 0 ? err : fah_writer_finish(w, &end, &loss);
+		setrlimit(RLIMIT_FSIZE, &old);
+		assert_int_equal(err, 0);
+		assert_int_equal(loss.error, EFBIG);
+		assert_int_equal(fah_reader_new("a.fah", &r), 0);
+		while (fah_reader_next(r, &rec) > 0)
+			;
+		fah_reader_state(r, &rs);
+		assert_true(rs.complete && !rs.partial && !rs.lost_bytes);
+		assert_true(rs.good_bytes > small.rlim_cur - 2000);
+	}
+}
+
 /* Not even room for the head: refused before anything has begun. */
 static void no_room_at_all(void **state)
 {
@@ -414,6 +449,7 @@ int main(void)
 						scratch_leave),
 		cmocka_unit_test_setup_teardown(killed_writer, scratch_enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(file_size_limit, scratch_enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(room_for_the_end, scratch_enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(no_room_at_all, scratch_enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(full_disk, scratch_enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(space_comes_back, scratch_enter, scratch_leave),
