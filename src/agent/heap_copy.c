@@ -6,7 +6,11 @@
  * built for an old memcpy may overlap.
  *
  * The agent's own copies are none of the program's, and come from handlers: the linker gives them
- * __wrap_memcpy and __wrap_memmove (meson.build).
+ * __wrap_memcpy and __wrap_memmove (meson.build). An allocator's, of a block that grows, are not
+ * counted either: libc's own allocator copies within itself, where nobody sees it.
+ *
+ * Programs built with _FORTIFY_SOURCE call __memcpy_chk and its like: those are counted here and
+ * done by libc's, whose check of the room and whose end of the program stay what they are.
  */
 #include "agent/heap.h"
 
@@ -17,6 +21,16 @@ static struct {
 	size_t (*strlen)(const char *);
 	size_t (*strnlen)(const char *, size_t);
 } real; /* NULL: our constructor has not run yet */
+
+/* libc's functions that check the room there is: by bytes, by a string, by at most n of one. */
+typedef void *bytes_fn(void *, const void *, size_t, size_t);
+typedef char *string_fn(char *, const char *, size_t);
+typedef char *part_fn(char *, const char *, size_t, size_t);
+static struct {
+	bytes_fn *memcpy, *memmove, *mempcpy;
+	string_fn *strcpy, *stpcpy, *strcat;
+	part_fn *strncpy, *stpncpy, *strncat;
+} checked; /* likewise */
 
 /* Backwards where the end would be overwritten before it is read. */
 static void *copy_plainly(void *to, const void *from, size_t n)
@@ -52,15 +66,31 @@ void fah_heap_setup(void)
 	*(void **)&real.strlen = fah_real("strlen");
 	*(void **)&real.strnlen = fah_real("strnlen");
 	*(void **)&real.memmove = fah_real("memmove");
+	*(void **)&checked.memcpy = fah_real("__memcpy_chk");
+	*(void **)&checked.memmove = fah_real("__memmove_chk");
+	*(void **)&checked.mempcpy = fah_real("__mempcpy_chk");
+	*(void **)&checked.strcpy = fah_real("__strcpy_chk");
+	*(void **)&checked.stpcpy = fah_real("__stpcpy_chk");
+	*(void **)&checked.strcat = fah_real("__strcat_chk");
+	*(void **)&checked.strncpy = fah_real("__strncpy_chk");
+	*(void **)&checked.stpncpy = fah_real("__stpncpy_chk");
+	*(void **)&checked.strncat = fah_real("__strncat_chk");
+}
+
+static inline void count(size_t n)
+{
+	struct fah_heap_thread *h = &fah_heap_thread;
+
+	if (__builtin_expect(h->inside != 0, 0))
+		return;
+	h->copy_left -= (int64_t)n;
+	if (__builtin_expect(h->copy_left < 0, 0))
+		fah_heap_copied(n);
 }
 
 static inline void *copy(void *to, const void *from, size_t n)
 {
-	struct fah_heap_thread *h = &fah_heap_thread;
-
-	h->copy_left -= (int64_t)n;
-	if (__builtin_expect(h->copy_left < 0, 0))
-		fah_heap_copied(n);
+	count(n);
 	return __builtin_expect(real.memmove != NULL, 1) ? real.memmove(to, from, n)
 							 : copy_plainly(to, from, n);
 }
@@ -149,3 +179,55 @@ FAH_AGENT_EXPORT char *strncat(char *restrict to, const char *restrict s, size_t
 	to[at + len] = 0;
 	return to;
 }
+
+/* Before our constructor, that of another library may call these. Where libc has none of them,
+ * nobody was built for them. */
+#define CHECKED(name) (checked.name ? checked.name : fah_real("__" #name "_chk"))
+
+/* As a header would have them: there is none. */
+void *__memcpy_chk(void *to, const void *from, size_t n, size_t room);
+void *__memmove_chk(void *to, const void *from, size_t n, size_t room);
+void *__mempcpy_chk(void *to, const void *from, size_t n, size_t room);
+char *__strcpy_chk(char *to, const char *s, size_t room);
+char *__stpcpy_chk(char *to, const char *s, size_t room);
+char *__strcat_chk(char *to, const char *s, size_t room);
+char *__strncpy_chk(char *to, const char *s, size_t n, size_t room);
+char *__stpncpy_chk(char *to, const char *s, size_t n, size_t room);
+char *__strncat_chk(char *to, const char *s, size_t n, size_t room);
+
+#define BY_BYTES(name) \
+	FAH_AGENT_EXPORT void *__##name##_chk(void *to, const void *from, size_t n, size_t room) \
+	{ \
+		bytes_fn *fn = CHECKED(name); \
+\
+		count(n); \
+		return fn(to, from, n, room); \
+	}
+
+#define BY_STRING(name) \
+	FAH_AGENT_EXPORT char *__##name##_chk(char *to, const char *s, size_t room) \
+	{ \
+		string_fn *fn = CHECKED(name); \
+\
+		count(length(s) + 1); \
+		return fn(to, s, room); \
+	}
+
+#define BY_PART(name) \
+	FAH_AGENT_EXPORT char *__##name##_chk(char *to, const char *s, size_t n, size_t room) \
+	{ \
+		part_fn *fn = CHECKED(name); \
+\
+		count(length_to(s, n)); \
+		return fn(to, s, n, room); \
+	}
+
+BY_BYTES(memcpy)
+BY_BYTES(memmove)
+BY_BYTES(mempcpy)
+BY_STRING(strcpy)
+BY_STRING(stpcpy)
+BY_STRING(strcat)
+BY_PART(strncpy)
+BY_PART(stpncpy)
+BY_PART(strncat)

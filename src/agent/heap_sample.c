@@ -151,7 +151,7 @@ __attribute__((noinline)) void fah_heap_copied(size_t bytes)
 	struct fah_heap_thread *h = &fah_heap_thread;
 	struct picked a = {.bytes = bytes};
 
-	if (!atomic_load_explicit(&recording, memory_order_relaxed) || h->inside) {
+	if (!atomic_load_explicit(&recording, memory_order_relaxed)) {
 		h->copy_left = 0;
 		h->copy_due = 0;
 		h->copy_begun = false;
@@ -386,6 +386,7 @@ void fah_heap_load(void)
 static void begin_anew(void)
 {
 	before = fah_heap_sums_begin();
+	fah_heap_thread.copy_due = (uint64_t)fah_heap_thread.copy_left;
 	atomic_store(&n_copied, 0);
 	atomic_store(&n_blocks, 0);
 	atomic_store(&n_lost, 0);
