@@ -82,10 +82,10 @@ void fah_heap_moved_to(struct fah_heap_moved was, void *from, void *block, size_
 		       uint32_t kind);
 void fah_heap_not_moved(struct fah_heap_moved was, void *block);
 
-/* A mapping, whose size the shadow does not have; bytes of one that are no more, gone: all of it,
- * NULL: some is left. */
+/* A mapping, whose size the shadow does not have; bytes of one that are no more, number: it was
+ * recorded by that and all of it is gone, 0: some is left. */
 void fah_heap_mapped(void *at, uint64_t bytes);
-void fah_heap_unmapped(uint64_t bytes, void *gone);
+void fah_heap_unmapped(uint64_t bytes, uint64_t number);
 
 /* heap_map.c: in a fork's child. */
 void fah_heap_maps_forked(void);

@@ -231,10 +231,8 @@ void fah_every_give(uint32_t number, uint64_t bytes)
 	leave(e);
 }
 
-void fah_every_unmapped(uint64_t bytes, void *gone)
+void fah_every_unmapped(uint64_t bytes, uint32_t number)
 {
-	uint32_t number = gone ? (uint32_t)fah_heap_table_take(gone) : 0;
-
 	fah_every_give(number, bytes);
 	/* parts of it may have gone before: what is held is told anew */
 	if (mine && number)

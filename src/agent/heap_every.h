@@ -14,8 +14,8 @@
 void fah_every_take(void *block, uint64_t bytes, uint32_t kind, uint16_t *entry);
 /* A block goes, or has gone, whose number it was; 0: none, but it was counted. */
 void fah_every_give(uint32_t number, uint64_t bytes);
-/* A mapping, or the last part of one. */
-void fah_every_unmapped(uint64_t bytes, void *gone);
+/* Of a mapping; number: its last part. */
+void fah_every_unmapped(uint64_t bytes, uint32_t number);
 
 /* In the thread's handler: what has waited for long is written. */
 void fah_every_tick(struct fah_thread_state *t);

@@ -8,6 +8,8 @@
 #undef _FILE_OFFSET_BITS /* mmap and mmap64 are two names */
 #include "agent/heap.h"
 
+#include "agent/heap_every.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -15,6 +17,9 @@
 
 #define REGIONS_MAX 65536u
 #define PAGE 4096u
+#ifndef MREMAP_DONTUNMAP /* since Linux 5.7 */
+#define MREMAP_DONTUNMAP 4
+#endif
 
 struct region {
 	uint64_t start, end;
@@ -25,6 +30,7 @@ struct region {
 static struct region *regions; /* pages of our own; NULL: none yet */
 static uint32_t n_regions;
 static _Atomic bool locked;
+static volatile bool changing; /* the list, in this moment: not to be read */
 
 /* No handler of the program's comes between: it may map memory too. */
 static void lock(uint64_t *ret_mask)
@@ -42,8 +48,15 @@ static void unlock(const uint64_t *mask)
 	FAH_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, 8);
 }
 
+/* Another thread, which is not there any more, may have been at it: then what was mapped before is
+ * not known. */
 void fah_heap_maps_forked(void)
 {
+	if (changing) {
+		fah_heap_lost(n_regions);
+		n_regions = 0;
+	}
+	changing = false;
 	atomic_store(&locked, false);
 }
 
@@ -90,54 +103,97 @@ static bool has_part(uint64_t first)
 	return false;
 }
 
-/* Takes what lies in there out of the list. Bytes; *ret_gone: a mapping of which nothing is left,
- * 0: none. False: nothing was there. One mapping at a time. */
-static bool cut(uint64_t start, uint64_t end, uint64_t *ret_bytes, uint64_t *ret_gone)
+/* What is left of one that was cut. Where there is no room for it, it is no more: its bytes. */
+static uint64_t keep(uint32_t at, struct region r)
+{
+	if (r.start >= r.end || insert(at, r))
+		return 0;
+	fah_heap_lost(1);
+	return r.end - r.start;
+}
+
+/* Something that was counted, and has gone. */
+struct gone {
+	uint64_t bytes;
+	uint64_t number; /* of a recorded mapping of which nothing is left; or 0 */
+};
+
+/* Takes what lies in there out of the list; with the lock. One mapping at a time; false: nothing is
+ * there. Its number is taken here, too: the next one at that address may come at any time. */
+static bool cut(uint64_t start, uint64_t end, struct gone *ret)
 {
 	uint32_t at = n_regions ? find(start) : 0;
 	struct region r;
 
 	if (at >= n_regions || regions[at].start >= end)
 		return false;
+	changing = true;
 	r = regions[at];
-	*ret_bytes = (r.end < end ? r.end : end) - (r.start > start ? r.start : start);
+	ret->bytes = (r.end < end ? r.end : end) - (r.start > start ? r.start : start);
+	ret->number = 0;
 	drop(at);
-	if (r.end > end)
-		insert(at, (struct region){end, r.end, r.first, r.slack});
-	if (r.start < start)
-		insert(at, (struct region){r.start, start, r.first, r.slack});
-	*ret_gone = has_part(r.first) ? 0 : r.first;
-	if (*ret_gone)
-		*ret_bytes -= r.slack;
+	ret->bytes += keep(at, (struct region){end, r.end, r.first, r.slack});
+	ret->bytes += keep(at, (struct region){r.start, start, r.first, r.slack});
+	if (!has_part(r.first)) {
+		ret->bytes -= r.slack;
+		ret->number = fah_heap_table_take((void *)(uintptr_t)r.first);
+	}
+	changing = false;
 	return true;
+}
+
+static uint64_t whole_pages(uint64_t len)
+{
+	return (len + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
 static void unmapped(uint64_t start, uint64_t len)
 {
-	uint64_t end = start + ((len + PAGE - 1) & ~(uint64_t)(PAGE - 1)), mask, bytes, gone;
+	uint64_t end = start + whole_pages(len), mask;
+	struct gone gone;
 	bool found;
 
+	if (!len)
+		return;
 	do {
 		lock(&mask);
-		found = cut(start, end, &bytes, &gone);
+		found = cut(start, end, &gone);
 		unlock(&mask);
 		if (found)
-			fah_heap_unmapped(bytes, (void *)(uintptr_t)gone);
+			fah_heap_unmapped(gone.bytes, gone.number);
 	} while (found);
+}
+
+/* With the lock. */
+static bool add(void *at, size_t len)
+{
+	uint64_t start = (uint64_t)(uintptr_t)at, end = start + whole_pages(len);
+	struct region r = {start, end, start, (uint32_t)(end - start - len)};
+	bool kept;
+
+	changing = true;
+	kept = insert(n_regions ? find(start) : 0, r);
+	changing = false;
+	return kept;
+}
+
+static void added(bool kept, void *at, size_t len)
+{
+	if (kept)
+		fah_heap_mapped(at, len);
+	else
+		fah_heap_lost(1);
 }
 
 static void mapped(void *at, size_t len)
 {
-	uint64_t start = (uint64_t)(uintptr_t)at,
-		 end = start + ((len + PAGE - 1) & ~(uint64_t)(PAGE - 1)), mask;
+	uint64_t mask;
 	bool kept;
 
 	lock(&mask);
-	kept = insert(n_regions ? find(start) : 0,
-		      (struct region){start, end, start, (uint32_t)(end - start - len)});
+	kept = add(at, len);
 	unlock(&mask);
-	if (kept)
-		fah_heap_mapped(at, len);
+	added(kept, at, len);
 }
 
 static bool is_memory(int prot, int flags)
@@ -175,7 +231,8 @@ FAH_AGENT_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd,
 	if (at == MAP_FAILED)
 		return at;
 	if (flags & MAP_FIXED && atomic_load(&fah_heap_on))
-		unmapped((uint64_t)(uintptr_t)at, len); /* what was there is gone */
+		unmapped((uint64_t)(uintptr_t)at,
+			 len); /* what was there is gone; nobody else got it */
 	if (counts && is_memory(prot, flags))
 		mapped(at, len);
 	return at;
@@ -203,12 +260,82 @@ FAH_AGENT_EXPORT int munmap(void *addr, size_t len)
 	return fn(addr, len);
 }
 
+static void *remap(remap_fn *fn, void *addr, size_t len, size_t new_len, int flags, void *to)
+{
+	return flags & MREMAP_FIXED ? fn(addr, len, new_len, flags, to)
+				    : fn(addr, len, new_len, flags);
+}
+
+#define PIECES_MAX 16u
+
+struct pieces {
+	struct gone gone[PIECES_MAX];
+	uint32_t n;
+};
+
+/* With the lock. */
+static void cut_all(uint64_t start, uint64_t len, struct pieces *p)
+{
+	struct gone one;
+
+	while (cut(start, start + whole_pages(len), &one)) {
+		if (p->n < PIECES_MAX) {
+			p->gone[p->n++] = one;
+		} else {
+			p->gone[PIECES_MAX - 1].bytes += one.bytes;
+			fah_heap_lost(one.number != 0);
+		}
+	}
+}
+
+/*
+ * Of a mapping that is counted. The list is held meanwhile: whoever gets the old place next is put
+ * into it behind us, and what the kernel refuses to move stays as it was. With a length of 0 the
+ * same memory is mapped once more; with MREMAP_DONTUNMAP the old place stays.
+ */
+static void *remap_counted(remap_fn *fn, void *addr, size_t len, size_t new_len, int flags,
+			   void *to)
+{
+	struct pieces pieces = {.n = 0};
+	uint64_t mask;
+	bool kept;
+	void *at;
+
+	lock(&mask);
+	at = remap(fn, addr, len, new_len, flags, to);
+	if (at == MAP_FAILED) {
+		unlock(&mask);
+		return at;
+	}
+	if (!(flags & MREMAP_DONTUNMAP))
+		cut_all((uint64_t)(uintptr_t)addr, len, &pieces);
+	if (to)
+		cut_all((uint64_t)(uintptr_t)at, new_len, &pieces);
+	kept = add(at, new_len);
+	unlock(&mask);
+	for (uint32_t i = 0; i < pieces.n; i++)
+		fah_heap_unmapped(pieces.gone[i].bytes, pieces.gone[i].number);
+	added(kept, at, new_len);
+	return at;
+}
+
+static bool is_counted(uint64_t start)
+{
+	uint64_t mask;
+	uint32_t i;
+	bool yes;
+
+	lock(&mask);
+	i = n_regions ? find(start) : 0;
+	yes = i < n_regions && regions[i].start <= start;
+	unlock(&mask);
+	return yes;
+}
+
 FAH_AGENT_EXPORT void *mremap(void *addr, size_t len, size_t new_len, int flags, ...)
 {
 	static void *_Atomic real;
 	remap_fn *fn = (remap_fn *)(uintptr_t)real_of(&real, "mremap");
-	uint64_t mask, start = (uint64_t)(uintptr_t)addr;
-	bool known;
 	void *at, *to = NULL;
 	va_list args;
 
@@ -221,20 +348,11 @@ FAH_AGENT_EXPORT void *mremap(void *addr, size_t len, size_t new_len, int flags,
 		return MAP_FAILED;
 	}
 	if (!atomic_load(&fah_heap_on))
-		return flags & MREMAP_FIXED ? fn(addr, len, new_len, flags, to)
-					    : fn(addr, len, new_len, flags);
-	lock(&mask);
-	known = n_regions && find(start) < n_regions && regions[find(start)].start <= start;
-	unlock(&mask);
-	at = flags & MREMAP_FIXED ? fn(addr, len, new_len, flags, to)
-				  : fn(addr, len, new_len, flags);
-	if (at == MAP_FAILED)
-		return at;
-	if (known)
-		unmapped(start, len);
-	if (to)
+		return remap(fn, addr, len, new_len, flags, to);
+	if (len && is_counted((uint64_t)(uintptr_t)addr))
+		return remap_counted(fn, addr, len, new_len, flags, to);
+	at = remap(fn, addr, len, new_len, flags, to);
+	if (at != MAP_FAILED && to)
 		unmapped((uint64_t)(uintptr_t)at, new_len);
-	if (known)
-		mapped(at, new_len);
 	return at;
 }

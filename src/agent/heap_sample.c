@@ -222,14 +222,15 @@ void fah_heap_join(void)
 	fah_heap_sums_join(&fah_heap_thread);
 }
 
-static __attribute__((noinline)) void write_free(const void *block)
+/* Of a block of that number; 0: recorded before a fork, or never. */
+static __attribute__((noinline)) void write_free(uint64_t number)
 {
-	uint64_t number = fah_heap_table_take(block), mask;
 	struct fah_thread_state *t;
+	uint64_t mask;
 	uint8_t *p;
 
 	if (!number)
-		return; /* recorded before a fork, or never */
+		return;
 	t = fah_heap_write_begin(&mask);
 	p = t ? fah_record_begin(t, NUMBERS_MAX) : NULL;
 	if (p) {
@@ -275,7 +276,7 @@ static void gone(struct fah_heap_moved was, void *block, uint32_t kind)
 		if (atomic_load_explicit(&recording, memory_order_relaxed))
 			fah_every_give(was.number, was.bytes);
 	} else if (__builtin_expect(was.recorded, 0)) {
-		write_free(block);
+		write_free(fah_heap_table_take(block));
 	}
 }
 
@@ -315,13 +316,13 @@ void fah_heap_mapped(void *at, uint64_t bytes)
 		picked(h, at, bytes, FAH_MEMORY_MAPPED, NULL);
 }
 
-void fah_heap_unmapped(uint64_t bytes, void *gone)
+void fah_heap_unmapped(uint64_t bytes, uint64_t number)
 {
 	fah_heap_sums_add(&fah_heap_thread, FAH_MEMORY_MAPPED, -(int64_t)bytes);
 	if (every && atomic_load_explicit(&recording, memory_order_relaxed))
-		fah_every_unmapped(bytes, gone);
-	else if (gone)
-		write_free(gone);
+		fah_every_unmapped(bytes, (uint32_t)number);
+	else
+		write_free(number);
 }
 
 static void write_heap(struct fah_thread_state *t)
@@ -432,11 +433,11 @@ void fah_heap_forked(void)
 {
 	if (!atomic_load(&recording))
 		return;
-	fah_heap_maps_forked();
 	fah_heap_table_forget();
 	if (every)
 		fah_every_forked();
 	begin_anew(); /* what it has of its parent's is what it began with */
+	fah_heap_maps_forked();
 }
 
 void fah_heap_end(void)

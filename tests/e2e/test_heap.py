@@ -92,6 +92,7 @@ CALLS = {
     "by_alignment": 5 * 2000003,
     "by_pages": 2000003,
     "by_mmap": 9000000 - 2 * 4096,
+    "by_remap": 12000000 + 1000003 + 3000000 + 2000000,
     "temporary": 0,
 }
 CALL = """

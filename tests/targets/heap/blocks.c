@@ -89,6 +89,44 @@ void by_mmap(void)
 	mmap(NULL, 1ul << 34, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
+#define MAP(n) mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+
+/* 12000000 + 1000003 + 3000000 + 2000000: grown where there was no room, so elsewhere; shrunk in
+ * place; to a given place, over what was there; what fails, which changes nothing; out of two that
+ * lie side by side */
+void by_remap(void)
+{
+	char *p = MAP(24 << 20), *q, *wall;
+
+	munmap(p + (5 << 20), 19 << 20); /* 5 MB, with room behind, and a wall */
+	wall = mmap(p + (5 << 20), 4096, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	if (wall != p + (5 << 20) || mremap(p, 5 << 20, 12000000, 0) != MAP_FAILED)
+		abort();
+	if (errno != ENOMEM)
+		abort();
+	q = mremap(p, 5 << 20, 12000000, MREMAP_MAYMOVE);
+	if (q == MAP_FAILED || q == p)
+		abort();
+	p = MAP(7000001);
+	if (mremap(p, 7000001, 1000003, 0) != p)
+		abort();
+	p = MAP(3000000);
+	q = MAP(4000000); /* all of it goes: 3000000 are put over it, the rest is given back */
+	if (mremap(p, 3000000, 3000000, MREMAP_MAYMOVE | MREMAP_FIXED, q) != q)
+		abort();
+	munmap(q + 3002368, 4000000 - 3002368);
+	p = MAP(8 << 20);
+	munmap(p, 8 << 20);
+	if (mmap(p, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		 0) != p ||
+	    mmap(p + (4 << 20), 4 << 20, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != p + (4 << 20))
+		abort();
+	if (mremap(p, 8 << 20, 2000000, 0) != p)
+		abort();
+}
+
 /* nothing */
 void temporary(void)
 {
