@@ -22,13 +22,15 @@ static const struct fah_option options[] = {
 	{OPT_SORT, "sort", "t", NULL, "the dearest function last"},
 	{OPT_SUMMARIZE, "summarize", "m", NULL, "and a line for each function below"},
 	{OPT_JSON, "json", NULL, NULL, "all lines with all their numbers, as JSON"},
-	{OPT_MEMORY, "memory", NULL, NULL, "of a capture: lines with their time and their memory"},
+	{OPT_MEMORY, "memory", NULL, FAH_MEMORY_WHICH,
+	 "of a capture: lines with time and memory, as profile has them"},
 	{0},
 };
 
 struct wanted {
 	struct fah_linehits_options how;
 	bool json, memory;
+	struct fah_view view; /* of memory: by what; 0: as profile shows it */
 	struct fah_linehits sum;
 	bool any;
 };
@@ -49,7 +51,8 @@ static int take_option(struct wanted *w, int option, const char *value)
 		return 0;
 	case OPT_MEMORY:
 		w->memory = true;
-		return 0;
+		w->view.memory = FAH_HEAP_VIEW_NONE;
+		return value ? fah_view_memory(&w->view, "annotate", value) : 0;
 	default:
 		w->json = true;
 		return 0;
@@ -57,7 +60,7 @@ static int take_option(struct wanted *w, int option, const char *value)
 }
 
 /* The table that fixingahole profile --memory writes, again. */
-static int show_memory(const char *path)
+static int show_memory(const char *path, const struct wanted *w)
 {
 	_cleanup_(fah_opened_release) struct fah_opened opened = {0};
 	_cleanup_(fah_shown_release) struct fah_shown shown = {0};
@@ -74,6 +77,7 @@ static int show_memory(const char *path)
 	if (err == 0) {
 		o = shown.report;
 		fah_shown_on_stdout(&o);
+		o.memory = w->view.memory;
 		err = fah_report_lines(stdout, opened.profile, &o);
 	}
 	return err < 0 ? fah_fail_err(err, "annotate: %s", path) : FAH_STATUS_OK;
@@ -128,7 +132,7 @@ static int run(struct wanted *w, const struct fah_command *cmd, int argc, char *
 	if (w->memory && n > 1)
 		return fah_fail("annotate: --memory: one capture at a time, not also %s", paths[1]);
 	if (w->memory && n)
-		return show_memory(paths[0]);
+		return show_memory(paths[0], w);
 	for (int i = 0; i < n; i++) {
 		status = add_file(w, paths[i]);
 		if (status)
@@ -157,6 +161,8 @@ static const char *const examples[] = {
 	"two runs added up, in milliseconds, the dearest function last, and a summary",
 	"fixingahole annotate --memory performance/script/20260126_145848",
 	"what each line of a run held, through its time",
+	"fixingahole annotate --memory=live performance/script/20260126_145848",
+	"what lines had not given back when the program ended",
 	NULL,
 };
 
@@ -177,7 +183,12 @@ const struct fah_command fah_cmd_annotate = {
 		       "are shown too, "
 		       "unless -z.\n\n"
 		       "With --memory it prints the table of a capture that has memory, as "
-		       "fixingahole profile --memory writes it.",
+		       "fixingahole profile --memory writes it. With --memory=peak, live, "
+		       "temporary or total the column "
+		       "of each line's own peak is what it held at the run's peak, what was live "
+		       "at exit, what it gave back soon or all that it asked for; files, and the "
+		       "lines listed below "
+		       "each, are in the order of that.",
 	.options = options,
 	.examples = examples,
 	.run = cmd_annotate,

@@ -149,12 +149,21 @@ struct fah_heap_rss {
 void fah_heap_rss(const struct fah_profile *p, const struct fah_heap *heap,
 		  struct fah_heap_rss *ret);
 
+/* What a view counts of a cost; FAH_HEAP_VIEW_NONE: its own peak. And of what that is a share: the
+ * run's max, or all that was asked for. */
+double fah_heap_viewed(const struct fah_heap_cost *cost, enum fah_heap_view view);
+double fah_heap_viewed_whole(const struct fah_heap *heap, enum fah_heap_view view);
+
 /* The n largest lines of a file, largest first, of those whose figure is at least floor (0..1) of
- * the run's max; how many there are. */
+ * the whole; how many there are. */
 enum fah_heap_order_by {
 	FAH_HEAP_BY_AVERAGE = 0,
-	FAH_HEAP_BY_AT_PEAK = 1,
+	FAH_HEAP_BY_AT_PEAK = FAH_HEAP_VIEW_PEAK,
+	FAH_HEAP_BY_LIVE = FAH_HEAP_VIEW_LIVE,
+	FAH_HEAP_BY_TEMPORARY = FAH_HEAP_VIEW_TEMPORARY,
+	FAH_HEAP_BY_TOTAL = FAH_HEAP_VIEW_TOTAL,
 };
+double fah_heap_figure(const struct fah_heap_line *line, enum fah_heap_order_by by);
 size_t fah_heap_top_lines(const struct fah_heap *heap, const struct fah_heap_file *file,
 			  enum fah_heap_order_by by, double floor, const struct fah_heap_line **ret,
 			  size_t n);

@@ -23,9 +23,25 @@ const struct fah_heap_line *fah_heap_line_of(const struct fah_heap_file *file, u
 	return NULL;
 }
 
-static double figure(const struct fah_heap_line *line, enum fah_heap_order_by by)
+double fah_heap_viewed(const struct fah_heap_cost *cost, enum fah_heap_view view)
 {
-	return by == FAH_HEAP_BY_AVERAGE ? line->cost.average : line->cost.at_peak;
+	return view == FAH_HEAP_VIEW_PEAK	 ? cost->at_peak
+	       : view == FAH_HEAP_VIEW_LIVE	 ? cost->live
+	       : view == FAH_HEAP_VIEW_TEMPORARY ? cost->temporary
+	       : view == FAH_HEAP_VIEW_TOTAL	 ? cost->allocated
+						 : cost->peak;
+}
+
+double fah_heap_viewed_whole(const struct fah_heap *heap, enum fah_heap_view view)
+{
+	return view == FAH_HEAP_VIEW_TEMPORARY || view == FAH_HEAP_VIEW_TOTAL ? heap->allocated
+									      : heap->max;
+}
+
+double fah_heap_figure(const struct fah_heap_line *line, enum fah_heap_order_by by)
+{
+	return by == FAH_HEAP_BY_AVERAGE ? line->cost.average
+					 : fah_heap_viewed(&line->cost, (enum fah_heap_view)by);
 }
 
 const struct fah_heap_file *fah_heap_file_of(const struct fah_heap *heap, const char *abspath)
@@ -48,15 +64,17 @@ size_t fah_heap_top_lines(const struct fah_heap *heap, const struct fah_heap_fil
 			  enum fah_heap_order_by by, double floor, const struct fah_heap_line **ret,
 			  size_t n)
 {
+	double whole = fah_heap_viewed_whole(heap, (enum fah_heap_view)by);
 	size_t found = 0;
 
 	for (size_t i = 0; i < file->n_lines; i++) {
 		const struct fah_heap_line *line = &file->lines[i];
 		size_t at;
 
-		if (!(figure(line, by) > 0) || figure(line, by) < floor * heap->max)
+		if (!(fah_heap_figure(line, by) > 0) || fah_heap_figure(line, by) < floor * whole)
 			continue;
-		for (at = found; at && figure(ret[at - 1], by) < figure(line, by); at--)
+		for (at = found; at && fah_heap_figure(ret[at - 1], by) < fah_heap_figure(line, by);
+		     at--)
 			if (at < n)
 				ret[at] = ret[at - 1];
 		if (at < n)

@@ -59,16 +59,22 @@ static void put_top_lines(struct fah_text *t, const struct fah_heap *heap,
 		fah_text_put(t, "Top %s memory consumption, by line:", heading);
 	for (size_t i = 0; i < n; i++)
 		fah_text_put(t, "(%zu) %5u: %8s", i + 1, lines[i]->line,
-			     bytes_short(by == FAH_HEAP_BY_AVERAGE ? lines[i]->cost.average
-								   : lines[i]->cost.at_peak)
-				     .s);
+			     bytes_short(fah_heap_figure(lines[i], by)).s);
 }
 
 void fah_heap_file_words(struct fah_text *t, const struct fah_heap *heap,
 			 const struct fah_heap_file *file)
 {
-	put_top_lines(t, heap, file, FAH_HEAP_BY_AVERAGE, "AVERAGE");
-	put_top_lines(t, heap, file, FAH_HEAP_BY_AT_PEAK, "PEAK");
+	static const char *const names[] = {
+		[FAH_HEAP_BY_AVERAGE] = "AVERAGE", [FAH_HEAP_BY_AT_PEAK] = "PEAK",
+		[FAH_HEAP_BY_LIVE] = "LIVE",	   [FAH_HEAP_BY_TEMPORARY] = "TEMPORARY",
+		[FAH_HEAP_BY_TOTAL] = "TOTAL",
+	};
+	enum fah_heap_order_by by = (enum fah_heap_order_by)t->o->memory;
+
+	put_top_lines(t, heap, file, by, names[by]);
+	if (by == FAH_HEAP_BY_AVERAGE)
+		put_top_lines(t, heap, file, FAH_HEAP_BY_AT_PEAK, names[FAH_HEAP_BY_AT_PEAK]);
 	for (size_t i = 0; i < file->n_lines; i++)
 		if (file->lines[i].leak.likelihood > 0)
 			fah_text_put(t,
@@ -79,21 +85,11 @@ void fah_heap_file_words(struct fah_text *t, const struct fah_heap *heap,
 				     bytes_short(file->lines[i].leak.velocity).s);
 }
 
-/* What a view counts of a function; without one: its own peak. */
-static double counted(const struct fah_heap_cost *cost, uint32_t view)
-{
-	return view == FAH_HEAP_VIEW_PEAK	 ? cost->at_peak
-	       : view == FAH_HEAP_VIEW_LIVE	 ? cost->live
-	       : view == FAH_HEAP_VIEW_TEMPORARY ? cost->temporary
-	       : view == FAH_HEAP_VIEW_TOTAL	 ? cost->allocated
-						 : cost->peak;
-}
-
 static int more_first(const void *a, const void *b, void *view)
 {
 	const struct fah_heap_function *const *x = a, *const *y = b;
-	double of_x = counted(&(*x)->cost, *(uint32_t *)view);
-	double of_y = counted(&(*y)->cost, *(uint32_t *)view);
+	double of_x = fah_heap_viewed(&(*x)->cost, *(uint32_t *)view);
+	double of_y = fah_heap_viewed(&(*y)->cost, *(uint32_t *)view);
 
 	return of_x != of_y ? (of_x < of_y ? 1 : -1) : (*x > *y) - (*x < *y);
 }
@@ -104,7 +100,7 @@ static int put_top(struct fah_top *top, const struct fah_profile *p, const struc
 	const struct fah_heap_cost *cost = &function->cost;
 	const struct fah_function *f = fah_profile_function(p, function->function);
 	bool of_all = view == FAH_HEAP_VIEW_TEMPORARY || view == FAH_HEAP_VIEW_TOTAL;
-	double whole = of_all ? heap->allocated : heap->max, n = counted(cost, view);
+	double whole = fah_heap_viewed_whole(heap, view), n = fah_heap_viewed(cost, view);
 	double share = whole > 0 ? n / whole : 0;
 	struct fah_top_row *row;
 

@@ -14,7 +14,7 @@
 #define SOURCE_MIN 8
 #define WIDE 100 /* columns from which on timelines are long */
 
-enum cell { TIME, MEMORY_PYTHON, MEMORY_PEAK, MEMORY_TIMELINE, COPY };
+enum cell { TIME, MEMORY_PYTHON, MEMORY_HELD, MEMORY_TIMELINE, COPY };
 
 struct fah_line_column {
 	const char *name;  /* with the space behind it: so wide the column is */
@@ -30,7 +30,13 @@ static const struct fah_line_column times[] = {
 	{"waiting ", NULL, TIME, offsetof(struct fah_times, waiting)},
 };
 static const struct fah_line_column memory_python = {"Python ", "Memory", MEMORY_PYTHON, 0};
-static const struct fah_line_column memory_peak = {"peak   ", NULL, MEMORY_PEAK, 0};
+static const struct fah_line_column memory_held[] = {
+	[FAH_HEAP_VIEW_NONE] = {"peak   ", NULL, MEMORY_HELD, 0},
+	[FAH_HEAP_VIEW_PEAK] = {"at peak ", NULL, MEMORY_HELD, 0},
+	[FAH_HEAP_VIEW_LIVE] = {"live   ", NULL, MEMORY_HELD, 0},
+	[FAH_HEAP_VIEW_TEMPORARY] = {"temporary ", NULL, MEMORY_HELD, 0},
+	[FAH_HEAP_VIEW_TOTAL] = {"total  ", NULL, MEMORY_HELD, 0},
+};
 static const struct fah_line_column memory_timeline = {"timeline/% ", NULL, MEMORY_TIMELINE, 0};
 static const struct fah_line_column memory_timeline_wide = {"timeline/%     ", NULL,
 							    MEMORY_TIMELINE, 0};
@@ -146,6 +152,7 @@ static void put_memory(struct fah_line_table *tb, int column, const struct fah_h
 	int width = column_width(tb, column) - 1;
 	struct fah_text *t = tb->t;
 	char text[FAH_NUM_MAX + 8];
+	double held, whole;
 
 	if (!line) {
 		fah_text_repeat(t, " ", width + 1);
@@ -156,10 +163,12 @@ static void put_memory(struct fah_line_table *tb, int column, const struct fah_h
 		cell(text, sizeof(text), width + 1, line->cost.python, false);
 		fah_strbuf_adds(&t->line, text);
 		return;
-	case MEMORY_PEAK:
+	case MEMORY_HELD:
+		held = fah_heap_viewed(&line->cost, t->o->memory);
+		whole = fah_heap_viewed_whole(tb->heap, t->o->memory);
 		snprintf(text, sizeof(text), "%*s ", width,
-			 fah_num_bytes_column(fah_heap_bytes(line->cost.peak)).s);
-		fah_text_paint(t, fah_text_heat(line->cost.peak_share), text);
+			 fah_num_bytes_column(fah_heap_bytes(held)).s);
+		fah_text_paint(t, fah_text_heat(whole > 0 ? held / whole : 0), text);
 		return;
 	case COPY:
 		if (line->cost.copy_rate >= COPY_FLOOR)
@@ -299,7 +308,7 @@ static void choose_columns(struct fah_line_table *tb, const struct fah_charges *
 	if (!tb->heap)
 		return;
 	tb->columns[tb->cells++] = &memory_python;
-	tb->columns[tb->cells++] = &memory_peak;
+	tb->columns[tb->cells++] = &memory_held[tb->t->o->memory];
 	tb->columns[tb->cells++] = tb->t->width >= WIDE ? &memory_timeline_wide : &memory_timeline;
 	tb->columns[tb->cells++] = &copy;
 }

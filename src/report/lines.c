@@ -192,6 +192,15 @@ static const struct fah_file_cost *file_of(const struct fah_charges *charges,
 	return none;
 }
 
+static int put_next(struct fah_line_table *tb, const struct fah_profile *p,
+		    const struct fah_line_subject *of, bool *first)
+{
+	if (!*first)
+		fah_text_end(tb->t);
+	*first = false;
+	return put_file(tb, p, of);
+}
+
 /* The first n files by time, then others by memory. */
 static int put_files(struct fah_line_table *tb, const struct fah_profile *p,
 		     const struct fah_charges *charges, size_t n)
@@ -204,10 +213,7 @@ static int put_files(struct fah_line_table *tb, const struct fah_profile *p,
 		struct fah_line_subject of = {&charges->files[i],
 					      fah_heap_file_of(heap, charges->files[i].abspath)};
 
-		if (!first)
-			fah_text_end(tb->t);
-		first = false;
-		err = put_file(tb, p, &of);
+		err = put_next(tb, p, &of, &first);
 	}
 	for (size_t i = 0; err == 0 && heap && i < heap->n_files; i++) {
 		struct fah_file_cost none;
@@ -217,11 +223,55 @@ static int put_files(struct fah_line_table *tb, const struct fah_profile *p,
 
 		if (heap->files[i].most_share < FAH_HEAP_FLOOR || index < n)
 			continue;
-		if (!first)
-			fah_text_end(tb->t);
-		first = false;
-		err = put_file(tb, p, &of);
+		err = put_next(tb, p, &of, &first);
 	}
+	return err;
+}
+
+/* Files by what their largest line has in a view. */
+struct viewed {
+	const struct fah_heap_file *file;
+	double most;
+};
+
+static int more_first(const void *a, const void *b)
+{
+	const struct viewed *x = a, *y = b;
+
+	return x->most != y->most ? (x->most < y->most ? 1 : -1)
+				  : (x->file > y->file) - (x->file < y->file);
+}
+
+/* Those with memory in the view, and no others. */
+static int put_viewed(struct fah_line_table *tb, const struct fah_profile *p,
+		      const struct fah_charges *charges)
+{
+	enum fah_heap_view view = tb->t->o->memory;
+	double whole = fah_heap_viewed_whole(tb->heap, view);
+	struct viewed *order = reallocarray(NULL, tb->heap->n_files + 1, sizeof(*order));
+	bool first = true;
+	int err = order ? 0 : FAH_ERR_NOMEM;
+
+	for (size_t i = 0; order && i < tb->heap->n_files; i++) {
+		const struct fah_heap_line *line;
+
+		order[i] = (struct viewed){&tb->heap->files[i], 0};
+		if (fah_heap_top_lines(tb->heap, &tb->heap->files[i], (enum fah_heap_order_by)view,
+				       0, &line, 1))
+			order[i].most = fah_heap_viewed(&line->cost, view);
+	}
+	if (order)
+		qsort(order, tb->heap->n_files, sizeof(*order), more_first);
+	for (size_t i = 0; err == 0 && i < tb->heap->n_files; i++) {
+		struct fah_file_cost none;
+		size_t index;
+		struct fah_line_subject of = {file_of(charges, order[i].file, &none, &index),
+					      order[i].file};
+
+		if (order[i].most > 0 && order[i].most >= FAH_HEAP_FLOOR * whole)
+			err = put_next(tb, p, &of, &first);
+	}
+	free(order);
 	return err;
 }
 
@@ -265,7 +315,8 @@ int fah_report_lines(FILE *out, struct fah_profile *p, const struct fah_report_o
 	}
 	if (err == 0) {
 		fah_line_table_init(&tb, &t, charges, heap);
-		err = put_files(&tb, p, charges, n);
+		err = heap && o->memory ? put_viewed(&tb, p, charges)
+					: put_files(&tb, p, charges, n);
 	}
 	end = fah_text_finish(&t);
 	return err < 0 ? err : end;

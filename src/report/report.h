@@ -27,7 +27,8 @@ struct fah_report_options {
 	 * for it (its path as it was given, and resolved); NULL: none. */
 	const char *copy, *copy_of[2];
 	bool trace;	  /* where the dearest functions are called from */
-	uint32_t memory;  /* enum fah_heap_view: what functions are listed by; 0: their own peaks */
+	uint32_t memory;  /* enum fah_heap_view: what functions, lines and files are listed by; 0:
+			     their own peaks */
 	size_t top;	  /* functions in the list of the summary; 0: FAH_REPORT_TOP */
 	double floor;	  /* of the run, 0..1: less is not listed there; 0: what rounds to 0.1 % */
 	const char *note; /* a line of its own below the totals, e.g. of the logs; NULL: none */

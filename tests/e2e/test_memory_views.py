@@ -1,8 +1,10 @@
 """What views say of memory, on real recordings: one program, whose memory is known, in all of them."""
 
 import json
+import re
 
 import pytest
+from support import exports
 from support.run import BINARY, profile, run
 
 PROGRAM = """\
@@ -30,6 +32,7 @@ for i in range(60):
     time.sleep(0.01)
 """
 LOSES, WASTES, TABLE = 7, 11, 15  # lines
+SIZES = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 TOLERANCE = 0.02  # a block of twice the interval is missed in 14 % of cases, one of 100 never
 
 
@@ -134,6 +137,28 @@ def test_texts(recorded):
     assert annotated.status == 0 and "Possible memory leak" in annotated.out
 
 
+@pytest.mark.parametrize("which, name, top, held", [
+    ("peak", "at peak", [(LOSES, 60, "MB"), (TABLE, 50, "MB"), (WASTES, 30, "MB")],
+     {LOSES: "60M", TABLE: "50M", WASTES: "30M"}),
+    ("live", "live", [(LOSES, 60, "MB"), (TABLE, 50, "MB")], {LOSES: "60M", TABLE: "50M", WASTES: "0"}),
+    ("temporary", "temporary", [(WASTES, 2, "GB")], {LOSES: "0", TABLE: "0", WASTES: "2G"}),
+    ("total", "total", [(WASTES, 2, "GB"), (LOSES, 60, "MB"), (TABLE, 50, "MB")],
+     {LOSES: "60M", TABLE: "50M", WASTES: "2G"}),
+])
+def test_annotate_by(recorded, which, name, top, held):
+    """A column of it, and the lines in its order."""
+    result = view(recorded, "annotate", "--memory=" + which, recorded)
+    assert result.status == 0, result
+    rows = [[cell.strip() for cell in line.split("│")] for line in result.out.splitlines() if "│" in line]
+    column = next(row for row in rows if row[0] == "Line").index(name)
+    cells = {row[0]: row[column] for row in rows}
+    assert {line: cells[str(line)] for line in held} == held
+    after = result.out.split("Top %s memory consumption, by line:\n" % which.upper())[1].splitlines()
+    listed = [line.replace(":", " ").split()[1:] for line in after if line.startswith("(")]
+    assert [(int(line), int(n), unit) for line, n, unit in listed] == top
+    assert result.out.count("memory consumption, by line") == 1
+
+
 @pytest.mark.parametrize(
     "which, by_line",
     (("peak", "at_peak_bytes"), ("live", "live_bytes"), ("temporary", "temporary_bytes"),
@@ -152,6 +177,33 @@ def test_stacks(recorded, heap, which, by_line):
     scope = json.loads(view(recorded, "export", recorded, "-f", "speedscope", option).out)
     assert {one["unit"] for one in scope["profiles"]} == {"bytes"}
     near(sum(sum(one["weights"]) for one in scope["profiles"]), truth, 1e-6)
+    head, _, types = exports.pprof_head(view(recorded, "export", recorded, "-f", "pprof", option).stdout)
+    assert types[-1] == ("space", "bytes")
+    near(sum(sample.packed(2)[-1] for sample in head.messages(2)), truth, 1e-6)
+    svg = view(recorded, "export", recorded, "-f", "svg", option).out
+    number, unit = re.search(r"<title>all\n100.00%[^,]*, ([0-9.]+) ([kMG]?B);", svg).groups()
+    near(float(number) * SIZES[unit], truth, 1e-3)
+
+
+def test_record(program, recorded, lines, system_python, tmp_path):
+    """`record` has what `profile` has of the same program, by chance and by every block."""
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    for options in (["--precision=10"], ["--exact"]):
+        output = tmp_path / "record.fah"
+        options = [*options, "-o", output, "--", system_python.path]
+        result = view(tmp_path, "record", "--memory", *options, "program.py")
+        assert result.status == 0, result
+        shown = view(tmp_path, "summarize", output, "--json")
+        assert shown.status == 0, shown
+        every = lines_of(json.loads(shown.out)["heap"])
+        for number in (LOSES, WASTES, TABLE):
+            for key in ("peak_bytes", "live_bytes", "allocated_bytes", "at_peak_bytes"):
+                near(every[number][key], lines[number][key])
+        output.unlink()
+    # --exact, to the byte: with what a bytearray has behind its bytes, and what `kept` itself took
+    assert every[TABLE]["peak_bytes"] == every[TABLE]["live_bytes"]
+    assert 50_000_017 <= every[TABLE]["peak_bytes"] < 50_000_017 + 200
+    assert every[WASTES]["allocated_bytes"] < 60 * (30_000_001 + 200) and every[WASTES]["peak_interval"] == 0
 
 
 @pytest.mark.parametrize("which, heading, first, truth", [
@@ -185,8 +237,9 @@ def test_refusals(recorded, plain):
     assert result.status == 2 and "has no record of memory" in result.err
     result = view(recorded, "export", recorded, "--memory", "-f", "chrome")
     assert result.status == 2 and "chrome can't hold memory" in result.err
-    result = view(recorded, "tree", recorded, "--memory=most")
-    assert result.status == 2 and "peak, live, temporary or total" in result.err
+    for command in ("tree", "annotate"):
+        result = view(recorded, command, recorded, "--memory=most")
+        assert result.status == 2 and "peak, live, temporary or total" in result.err
 
 
 def test_nothing_changes_without(plain):

@@ -109,11 +109,16 @@ class Message:
         return values
 
 
-def pprof(data):
+def pprof_head(data):
+    """The message, its texts, and what its values are: (type, unit) of each."""
     profile = Message(gzip.decompress(data))
     texts = [data.decode("utf-8") for data in profile.fields[6]]
     assert texts[0] == ""
-    types = [(texts[t.one(1)], texts[t.one(2)]) for t in profile.messages(1)]
+    return profile, texts, [(texts[t.one(1)], texts[t.one(2)]) for t in profile.messages(1)]
+
+
+def pprof(data):
+    profile, texts, types = pprof_head(data)
     assert types[:2] == [("samples", "count"), ("cpu", "nanoseconds")]
     functions = {f.one(1): texts[f.one(2)] for f in profile.messages(5)}
     mappings = {m.one(1): texts[m.one(5)] for m in profile.messages(3)}
