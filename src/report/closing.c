@@ -134,9 +134,11 @@ void fah_closing_empty(struct fah_text *t, const struct fah_profile *p)
 	if (totals->drops)
 		fah_strbuf_addf(&sb, " %s sample%s dropped.", fah_num_count(totals->drops).s,
 				totals->drops == 1 ? " was" : "s were");
-	else if (!n && silence)
-		fah_strbuf_addf(&sb, " No process could be recorded: %s.", silence);
-	else if (!n)
+	else if (!n && silence) {
+		fah_strbuf_adds(&sb, " No process could be recorded: ");
+		fah_text_clean(&sb, silence);
+		fah_strbuf_addc(&sb, '.');
+	} else if (!n)
 		fah_strbuf_addf(&sb,
 				" No Python interpreter announced itself: the %s ended before "
 				"Python was ready, or it is not Python (" FAH_PYTHONS
