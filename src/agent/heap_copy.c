@@ -182,7 +182,9 @@ FAH_AGENT_EXPORT char *strncat(char *restrict to, const char *restrict s, size_t
 
 /* Before our constructor, that of another library may call these. Where libc has none of them,
  * nobody was built for them. */
-#define CHECKED(name) (checked.name ? checked.name : fah_real("__" #name "_chk"))
+#define CHECKED(name) \
+	(checked.name ? checked.name \
+		      : (__typeof__(checked.name))(uintptr_t)fah_real("__" #name "_chk"))
 
 /* As a header would have them: there is none. */
 void *__memcpy_chk(void *to, const void *from, size_t n, size_t room);
