@@ -453,8 +453,9 @@ def wrong_waits(it: Run, stacks: bool, room: float) -> List[str]:
     judge("thread", main.waited, sum(truth.values()), wall - sum(truth.values()))
     for name, true in truth.items():
         told = name if stacks or name != "lock" else "unknown"
-        # starting threads and a child is waiting too, for locks and a pipe
-        more = wall if told in ("lock", "unknown", "pipe") else 0.0
+        # starting threads and a child is waiting too, for locks and a pipe; so are importing, and opening and
+        # closing what is written, for the disk. The line has none of that
+        more = wall if told in ("lock", "unknown", "pipe", "disk") else 0.0
         judge("summary, " + name, shown.get(told, 0.0) * wall / 100, true, more)
         judge("thread, " + name, main.reasons.get(told, 0.0), true, more)
         if stacks:
