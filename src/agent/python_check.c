@@ -24,6 +24,7 @@ static const char program[] = "def generate(probe, items):\n"
 			      "    for item in generate(probe, (1,)):\n"
 			      "        return item\n";
 #define EXPECTED_FRAMES 3
+#define NAMES_ELSEWHERE "the interpreter's names are not where we look for them"
 #define OTHER_TEXT "g\u00e9n\u00e9rer"
 
 static const char *failure; /* set by the probe; NULL: all agreed */
@@ -97,8 +98,8 @@ static const char *compare_frame(fah_object *frame, const struct fah_py_frame *o
 		why = "the interpreter's frames could not be read";
 	else if ((uint64_t)(uintptr_t)code != ours->code)
 		why = "the interpreter's stack is not where we look for it";
-	else if (!same_names(code) || !reads_other_text())
-		why = "the interpreter's names are not where we look for them";
+	else if (!same_names(code))
+		why = NAMES_ELSEWHERE;
 	else if (fah_py.long_as(line) != our_line(ours))
 		why = "the interpreter's line numbers differ from ours";
 	if (code)
@@ -118,6 +119,8 @@ static const char *compare_stack(const struct fah_py_walk *walk)
 		return "the interpreter shows no frame";
 	if (!walk->leaf_call)
 		return "the interpreter's instructions are not those we know";
+	if (!reads_other_text())
+		return NAMES_ELSEWHERE;
 	fah_py.incref(frame);
 	for (i = 0; frame && frame != fah_py.none && !why; i++) {
 		why = i < walk->n_frames ? compare_frame(frame, &walk->frames[i])

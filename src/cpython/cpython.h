@@ -101,7 +101,8 @@ struct fah_py_walk; /* defined in cpython/walk.h */
  * The Python stack of tstate, innermost first, into walk->frames[0..walk->n_frames). Own thread
  * (interrupted) or a stopped or blocked one. 0: proved, may be empty (n_frames 0: no Python frame).
  * FAH_ERR_DOUBT: not proved, walk->doubt says why, drop the sample. walk->truncated: outer frames
- * beyond FAH_PY_MAX_FRAMES were left out. walk->leaf_call: the innermost frame's current
+ * beyond FAH_PY_MAX_FRAMES were left out, or are not known: 3.9 has none above a generator that
+ * waits while something is thrown into it. walk->leaf_call: the innermost frame's current
  * instruction is a call, so C code is running on its behalf. walk->recovered: the newest frame was
  * half made, and the stack is its caller's.
  */

@@ -290,5 +290,6 @@ int fah_py_debug_offsets_apply(struct fah_py_layout *ret, const struct fah_mem *
 	if (ret->gen_iframe < 48)
 		return FAH_ERR_UNKNOWN_PYTHON;
 	ret->gen_exc = ret->gen_iframe - 32;
+	ret->gen_state = ret->gen_iframe - 5;
 	return bad ? FAH_ERR_UNKNOWN_PYTHON : 0;
 }

@@ -76,6 +76,7 @@ struct fah_py_layout {
 	uint32_t frame_slots; /* FRAME_SPECIALS_SIZE: words before localsplus */
 	uint32_t gen_iframe;  /* offset of the frame in a generator object */
 	uint32_t gen_exc; /* and of its exception state, whose second word is the next outer one */
+	uint32_t gen_state, gen_executing; /* of its state, a byte, and that of one that runs */
 	uint32_t owner_shim;	/* 3.12+: owners from this value on are no Python frames */
 	uint32_t lasti_scale;	/* bytes of one unit of f_lasti: 3.8, 3.9: 1; 3.10: 2 */
 	uint32_t code_tag_mask; /* bits of f_executable that are no address: 3.14+ */

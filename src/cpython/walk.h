@@ -102,9 +102,10 @@ struct fah_py_walk {
 	bool no_cframes; /* the chain of C frames is not known: recovering */
 	/* 3.11+: the generators that run, by their exception states */
 	uint64_t exc, exc_base;
-	uint32_t gens_met;   /* in the chain */
-	uint32_t gens_extra; /* not in the chain, newer than all in it: being entered or left */
-	uint64_t gen_extra;  /* the frame of that one */
+	uint32_t gens_met;    /* in the chain */
+	uint32_t gens_extra;  /* not in the chain, newer than all in it: being entered or left */
+	uint64_t gen_extra;   /* the frame of that one */
+	uint32_t gens_looked; /* entries of the list, for those that may not be in it */
 	uint64_t window_addr;
 	uint32_t window_len;
 

@@ -73,5 +73,6 @@ int fah_py_walk_objects(struct fah_py_walk *w, uint64_t tstate)
 	 * throw() into a generator that waits in `yield from` makes 3.9 show the inner frame
 	 * without the callers: its own frame chain is cut there, so what is above cannot be known.
 	 */
-	return flags & FAH_PY_CODE_RESUMABLE ? fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME) : 0;
+	w->truncated |= (flags & FAH_PY_CODE_RESUMABLE) != 0;
+	return 0;
 }

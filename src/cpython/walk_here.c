@@ -7,6 +7,8 @@
 #include "cpython/plain.h"
 #include "cpython/walk_internal.h"
 
+#define LISTED_MAX 1000
+
 static bool code_here(struct fah_py_walk *w, uint64_t addr, struct fah_py_code_seen *ret)
 {
 	const struct fah_py_layout *l = w->layout;
@@ -38,7 +40,8 @@ static bool objects(struct fah_py_walk *w, uint64_t frame)
 			return false;
 		fah_py_walk_keep(w, &code, instr, 1);
 	}
-	return !(code.flags & FAH_PY_CODE_RESUMABLE);
+	w->truncated |= (code.flags & FAH_PY_CODE_RESUMABLE) != 0; /* walk_frameobject.c */
+	return true;
 }
 
 /* The innermost frame that has not been called from Python so far. */
@@ -68,7 +71,28 @@ static bool pass_boundary(struct fah_py_walk *w, struct caller *c, uint64_t shim
 	return true;
 }
 
-static bool iframes(struct fah_py_walk *w, uint64_t frame)
+/*
+ * 3.11: whether the generator that this frame is of was resumed in the way that f_is_entry says,
+ * and not long ago: see walk_gens.c. One that runs has a stack pointer only where it has called
+ * another frame of the same loop.
+ */
+static bool is_resumed(const struct fah_py_layout *l, uint64_t tstate, uint64_t frame)
+{
+	uint64_t gen = frame - l->gen_iframe, at = fah_py_plain_word(tstate + l->ts_exc_info);
+
+	if (fah_py_plain_int(frame + l->f_stack) < 0)
+		return true;
+	for (int i = 0; i < LISTED_MAX && fah_py_credible(at); i++) {
+		if (at == gen + l->gen_exc)
+			return true;
+		if (at == tstate + l->ts_exc_state)
+			return false;
+		at = fah_py_plain_word(at + 8);
+	}
+	return true;
+}
+
+static bool iframes(struct fah_py_walk *w, uint64_t tstate, uint64_t frame)
 {
 	const struct fah_py_layout *l = w->layout;
 	struct caller caller = {0};
@@ -103,7 +127,8 @@ static bool iframes(struct fah_py_walk *w, uint64_t frame)
 			fah_py_walk_keep(w, &code, instr, 0);
 			caller.frame = w->n_frames > n ? &w->frames[n] : NULL;
 		}
-		if (l->f_is_entry && *fah_py_plain(frame + l->f_is_entry)) {
+		if (l->f_is_entry && *fah_py_plain(frame + l->f_is_entry) &&
+		    (owner != FAH_PY_OWNER_GENERATOR || is_resumed(l, tstate, frame))) {
 			ends_well = true;
 			if (!pass_boundary(w, &caller, 0))
 				return false;
@@ -123,9 +148,9 @@ int fah_py_walk_here(struct fah_py_walk *w, const struct fah_py_layout *layout, 
 	} else if (layout->frames_kind == FAH_PY_FRAMES_CFRAME) {
 		w->cframe = frame;
 		found = fah_py_credible(frame) &&
-			iframes(w, fah_py_plain_word(frame + layout->cframe_current));
+			iframes(w, tstate, fah_py_plain_word(frame + layout->cframe_current));
 	} else {
-		found = iframes(w, frame);
+		found = iframes(w, tstate, frame);
 	}
 	if (found)
 		return 0;

@@ -72,7 +72,8 @@ static int enter_chunk(struct fah_py_walk *w, uint64_t chunk, uint64_t top)
 
 /*
  * The newest chunk. While a chunk is being pushed or popped, datastack_chunk is the newer one and
- * datastack_top still, or already, the end of the older one.
+ * datastack_top still, or already, the end of the older one; or the other way round, as the
+ * compiler has it. Then the end is where the older one says: that was stored before.
  */
 int fah_py_enter_stack(struct fah_py_walk *w, uint64_t chunk, uint64_t top)
 {
@@ -82,14 +83,18 @@ int fah_py_enter_stack(struct fah_py_walk *w, uint64_t chunk, uint64_t top)
 	w->window_len = 0;
 	if (chunk == 0) /* no frame was ever pushed */
 		return 0;
-	err = top == 0 ? fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME) : enter_chunk(w, chunk, top);
-	if (err == 0 || w->older == 0)
-		return err;
-	err = enter_chunk(w, w->older, 0);
-	if (err < 0)
-		return err;
-	w->doubt = FAH_PY_DOUBT_NONE;
-	return w->stack_end == top ? 0 : fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
+	if (top == 0)
+		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
+	err = enter_chunk(w, chunk, top);
+	if (err == 0)
+		return 0;
+	if (w->older == 0 || enter_chunk(w, w->older, 0) < 0 || w->stack_end != top)
+		err = enter_chunk(w, chunk, 0);
+	else
+		err = 0;
+	if (err == 0)
+		w->doubt = FAH_PY_DOUBT_NONE;
+	return err;
 }
 
 /* The head of the frame at addr, inside the used part of the chunk; NULL: cannot be read. */
@@ -267,13 +272,28 @@ static int step_stack(struct fah_py_walk *w, uint64_t addr, uint8_t top_gap, uin
 	return 0;
 }
 
+/*
+ * The caller of the newest frame, from 3.13 on: a shim that is linked already, while what says that
+ * it is one is not written yet, as compilers order that (Debian's 3.13: two instructions). It holds
+ * no code; whether its caller is the right one the rest of the chain proves.
+ */
+static bool is_half_made_shim(const struct fah_py_walk *w, const uint8_t *frame)
+{
+	const struct fah_py_layout *l = w->layout;
+	uint64_t held = fah_py_u64(frame + l->f_code) & ~(uint64_t)l->code_tag_mask, type;
+
+	return l->frames_kind == FAH_PY_FRAMES_DIRECT && w->n_walked == 2 && l->code_type != 0 &&
+	       held != 0 && fah_load(w->mem, held + l->ob_type, &type, 8) == 0 &&
+	       type != l->code_type;
+}
+
 /* A frame elsewhere: in a generator, or a shim on the C stack. */
 static int step_far(struct fah_py_walk *w, uint64_t addr, uint64_t *ret_previous)
 {
 	const struct fah_py_layout *l = w->layout;
 	const uint8_t *raw = fah_py_far_read(w, addr, l->gen_iframe, l->f_localsplus);
 	const uint8_t *frame;
-	int err;
+	int err, met;
 
 	if (raw == NULL)
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FAULT);
@@ -285,17 +305,20 @@ static int step_far(struct fah_py_walk *w, uint64_t addr, uint64_t *ret_previous
 		w->begins_with_shim |= w->n_walked == 1;
 		return pass_boundary(w, *ret_previous, addr);
 	}
+	if (is_half_made_shim(w, frame))
+		return pass_boundary(w, *ret_previous, addr);
 	if (frame[l->f_owner] != FAH_PY_OWNER_GENERATOR)
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 	if (!fah_py_is_gen(w, fah_py_u64(raw + l->ob_type)))
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
-	err = fah_py_gens_met(w, addr - l->gen_iframe, fah_py_u64(raw + l->gen_exc + 8));
-	if (err < 0)
-		return err;
+	met = fah_py_gens_met(w, addr - l->gen_iframe, raw);
+	if (met < 0)
+		return met;
 	err = add_pending(w, addr, frame, 0, FAH_PY_GAP_NONE);
 	if (err < 0)
 		return err;
-	if (l->f_is_entry != 0 && frame[l->f_is_entry])
+	/* how one was resumed that only waits is of the past */
+	if (l->f_is_entry != 0 && frame[l->f_is_entry] && met != FAH_PY_GEN_WAITS)
 		return pass_boundary(w, *ret_previous, 0);
 	return 0;
 }
@@ -318,12 +341,20 @@ static bool is_popped(struct fah_py_walk *w, uint64_t addr, uint64_t *ret_previo
 	return true;
 }
 
-/* What is left of this chunk below the last frame must be dead frames. */
-static int finish_chunk(struct fah_py_walk *w)
+/*
+ * What is left of this chunk below the last frame must be dead frames. In the newest chunk it may
+ * be what a top may have, where current_frame is never stale.
+ */
+static int finish_chunk(struct fah_py_walk *w, uint8_t top_gap)
 {
+	uint8_t gap = w->at_top || w->boundary ? FAH_PY_GAP_DEAD : FAH_PY_GAP_NONE;
+
+	if (w->at_top && w->layout->frames_kind == FAH_PY_FRAMES_DIRECT)
+		gap = top_gap;
 	if (w->stack_end == w->chunk_lo || (w->test_skip & FAH_PY_SKIP_TILING) != 0)
 		return 0;
-	if ((!w->at_top && !w->boundary) || !gap_is_dead(w, w->chunk_lo, w->stack_end))
+	if (gap == FAH_PY_GAP_NONE ||
+	    (gap == FAH_PY_GAP_DEAD && !gap_is_dead(w, w->chunk_lo, w->stack_end)))
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 	if (w->stack_end == w->top)
 		w->gap_at = w->chunk_lo;
@@ -336,9 +367,9 @@ int fah_py_enter_older(struct fah_py_walk *w)
 	return enter_chunk(w, w->older, 0);
 }
 
-static int go_older(struct fah_py_walk *w)
+static int go_older(struct fah_py_walk *w, uint8_t top_gap)
 {
-	int err = finish_chunk(w);
+	int err = finish_chunk(w, top_gap);
 
 	return err < 0 ? err : enter_chunk(w, w->older, 0);
 }
@@ -362,7 +393,7 @@ int fah_py_walk_chain(struct fah_py_walk *w, uint64_t frame, uint64_t base_frame
 		if (frame & 7)
 			return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 		if (w->older != 0 && frame > w->older && frame < w->older_end) {
-			err = go_older(w);
+			err = go_older(w, top_gap);
 			if (err < 0)
 				return err;
 		}
@@ -401,11 +432,11 @@ int fah_py_walk_chain(struct fah_py_walk *w, uint64_t frame, uint64_t base_frame
 	while (w->older != 0) {
 		if (w->n_walked++ >= FAH_PY_MAX_WALK)
 			return fah_py_walk_doubt(w, FAH_PY_DOUBT_LOOP);
-		err = go_older(w);
+		err = go_older(w, top_gap);
 		if (err < 0)
 			return err;
 	}
-	return finish_chunk(w);
+	return finish_chunk(w, top_gap);
 }
 
 /*
@@ -475,6 +506,6 @@ int fah_py_walk_iframes(struct fah_py_walk *w, uint64_t tstate)
 	if (err == 0 && w->gap_at != 0 && !w->recovered)
 		see_dying(w, frame);
 	if (err < 0 && l->frames_kind == FAH_PY_FRAMES_CFRAME)
-		err = fah_py_walk_recover(w, stack[0], stack[1], exc_info, exc_base);
+		err = fah_py_walk_recover(w, frame, stack[0], stack[1], exc_info, exc_base);
 	return err;
 }

@@ -122,11 +122,13 @@ void fah_py_walk_keep(struct fah_py_walk *w, const struct fah_py_code_seen *code
 /*
  * walk_gens.c: each generator that runs has its exception state in the thread's list of those. So
  * the list proves that no generator of the chain is missing: the data stack can't, they are not on
- * it. begin: before the chain; met: one of the chain, innermost first, its object at gen, next: the
- * second word of its exception state; end: after the chain. 0 or FAH_ERR_DOUBT.
+ * it. begin: before the chain; met: one of the chain, innermost first, its object at gen, raw: what
+ * stands there; end: after the chain. 0 or FAH_ERR_DOUBT; met also FAH_PY_GEN_WAITS: something is
+ * being thrown into it, through it into the one that it awaits. It does not run itself.
  */
+#define FAH_PY_GEN_WAITS 1
 void fah_py_gens_begin(struct fah_py_walk *w, uint64_t exc_info, uint64_t exc_base);
-int fah_py_gens_met(struct fah_py_walk *w, uint64_t gen, uint64_t next);
+int fah_py_gens_met(struct fah_py_walk *w, uint64_t gen, const uint8_t *raw);
 int fah_py_gens_end(struct fah_py_walk *w);
 bool fah_py_is_gen(struct fah_py_walk *w, uint64_t type);
 
@@ -135,9 +137,10 @@ int fah_py_enter_stack(struct fah_py_walk *w, uint64_t chunk, uint64_t top);
 int fah_py_enter_older(struct fah_py_walk *w);
 int fah_py_walk_chain(struct fah_py_walk *w, uint64_t frame, uint64_t base_frame, uint8_t top_gap);
 
-/* walk_recover.c, 3.11 and 3.12: the caller's stack while a frame is being entered. */
-int fah_py_walk_recover(struct fah_py_walk *w, uint64_t chunk, uint64_t top, uint64_t exc_info,
-			uint64_t exc_base);
+/* walk_recover.c, 3.11 and 3.12: the caller's stack while a frame is being entered; frame: what is
+ * said to be the current one. */
+int fah_py_walk_recover(struct fah_py_walk *w, uint64_t frame, uint64_t chunk, uint64_t top,
+			uint64_t exc_info, uint64_t exc_base);
 
 int fah_py_walk_objects(struct fah_py_walk *w, uint64_t tstate); /* 3.8-3.10 */
 int fah_py_walk_iframes(struct fah_py_walk *w, uint64_t tstate); /* 3.11+ */

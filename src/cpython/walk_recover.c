@@ -8,6 +8,10 @@
  * that is in the list and not in the chain; it is left out. The caller is the newest of the others:
  * it runs C code (its stack pointer is not stored), and the chain from it must tile the whole data
  * stack and meet every generator of the list.
+ *
+ * Without a new C frame it is much the same, for the few instructions in which the frame that is
+ * current has no caller: that is stored after it has become the current one, and taken away before
+ * a generator that yields ceases to be. What the newest of the others does is of no matter then.
  */
 #include "cpython/walk_internal.h"
 
@@ -47,11 +51,11 @@ static bool runs_c(struct fah_py_walk *w, uint64_t frame)
 
 /* The chain from frame on, above which the data stack ends at `end`. */
 static int try_from(struct fah_py_walk *w, uint64_t frame, uint64_t chunk, uint64_t end,
-		    uint64_t exc_info, uint64_t exc_base, uint32_t extra)
+		    uint64_t exc_info, uint64_t exc_base, uint32_t extra, bool same_loop)
 {
 	int err;
 
-	if (frame == 0 || !runs_c(w, frame))
+	if (frame == 0 || (!same_loop && !runs_c(w, frame)))
 		return fah_py_walk_doubt(w, FAH_PY_DOUBT_FRAME);
 	w->n_frames = w->n_pending = w->n_walked = 0;
 	w->truncated = w->leaf_call = false;
@@ -78,12 +82,24 @@ static uint64_t gen_frame(struct fah_py_walk *w, uint64_t exc)
 	return exc - l->gen_exc + l->gen_iframe;
 }
 
-int fah_py_walk_recover(struct fah_py_walk *w, uint64_t chunk, uint64_t top, uint64_t exc_info,
-			uint64_t exc_base)
+/* Whether the frame is a generator's, and has no caller. */
+static bool is_unlinked(struct fah_py_walk *w, uint64_t frame)
 {
+	const struct fah_py_layout *l = w->layout;
+	const uint8_t *raw = fah_py_far_read(w, frame, l->gen_iframe, l->f_localsplus);
+
+	return raw != NULL && raw[l->gen_iframe + l->f_owner] == FAH_PY_OWNER_GENERATOR &&
+	       fah_py_u64(raw + l->gen_iframe + l->f_previous) == 0 &&
+	       fah_py_is_gen(w, fah_py_u64(raw + l->ob_type));
+}
+
+int fah_py_walk_recover(struct fah_py_walk *w, uint64_t frame, uint64_t chunk, uint64_t top,
+			uint64_t exc_info, uint64_t exc_base)
+{
+	const struct fah_py_layout *l = w->layout;
 	uint64_t newest = 0, older_exc, end;
 	uint32_t why = w->doubt, extra = 1;
-	bool started = true;
+	bool started = true, same_loop = false;
 
 	w->recovered = true;
 	if (fah_py_enter_stack(w, chunk, top) < 0 || w->chunk == 0)
@@ -93,20 +109,25 @@ int fah_py_walk_recover(struct fah_py_walk *w, uint64_t chunk, uint64_t top, uin
 		goto doubt;
 	if (newest != 0 && !started) { /* it is the one being entered */
 		extra = 0;
+		same_loop = newest == frame;
 		end = newest;
 		if (end == w->chunk_lo && w->older != 0 && fah_py_enter_older(w) == 0)
 			end = w->stack_end;
 		if (last_frame(w, end, &newest, &started) < 0)
 			goto doubt;
+	} else if (!(frame & 7) && frame > l->gen_iframe && is_unlinked(w, frame)) {
+		extra = exc_info == frame - l->gen_iframe + l->gen_exc;
+		same_loop = true;
 	}
 	chunk = w->chunk;
-	if (newest != 0 && try_from(w, newest, chunk, end, exc_info, exc_base, extra) == 0)
+	if (newest != 0 &&
+	    try_from(w, newest, chunk, end, exc_info, exc_base, extra, same_loop) == 0)
 		return 0;
 	older_exc = exc_info;
 	if (extra == 1 && fah_load(w->mem, exc_info + 8, &older_exc, 8) < 0)
 		goto doubt;
-	if (older_exc != exc_base &&
-	    try_from(w, gen_frame(w, older_exc), chunk, end, exc_info, exc_base, extra) == 0)
+	if (older_exc != exc_base && try_from(w, gen_frame(w, older_exc), chunk, end, exc_info,
+					      exc_base, extra, same_loop) == 0)
 		return 0;
 doubt:
 	w->recovered = false;

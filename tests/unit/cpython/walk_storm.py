@@ -106,6 +106,38 @@ def coroutines():
         pass
 
 
+async def handles():
+    try:
+        await Awaited()  #> __await__
+    except KeyError:
+        return sort_map()  #> sort_map
+    finally:
+        twice(3)  #> twice
+
+
+async def awaits_it():
+    return await handles()  #> handles
+
+
+async def awaits_that():
+    await awaits_it()  #> awaits_it
+    await awaits_it()  #> awaits_it
+
+
+def thrown():
+    """Through coroutines that wait, into the one that they wait for."""
+    work = awaits_that()  #> awaits_that
+    work.send(None)  #> awaits_that
+    for _ in range(2):
+        try:
+            work.throw(KeyError())  #> awaits_that awaits_it_in_3_8 handles_in_3_8 __await___in_3_8
+        except StopIteration:
+            pass
+    work = awaits_that()  #> awaits_that
+    work.send(None)  #> awaits_that
+    work.close()  #> awaits_that awaits_it handles __await__
+
+
 def throws(n):
     if n == 0:
         raise KeyError(n)
@@ -146,6 +178,20 @@ def overflow():
         endless(0)  #> endless
     except RecursionError:
         pass
+
+
+def descend(n):
+    twice(n)  #> twice
+    if n:
+        descend(n - 1)  #> descend
+
+
+def edges():
+    """Calls over the end of each chunk of the data stack, of 16 kB (3.11 and later)."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    descend(150 if STEP and sys.version_info >= (3, 11) else 20)  #> descend
+    sys.setrecursionlimit(limit)
 
 
 class Dies:
@@ -254,8 +300,8 @@ def executed():
     exec(TEXT, {"f": key_of, "g": twice})
 
 
-PHASES = [sort_map, reduce_it, generators, coroutines, exceptions, recursion, dying, operators,
-          arguments, leftovers, executed]
+PHASES = [sort_map, reduce_it, generators, coroutines, thrown, exceptions, recursion, edges, dying,
+          operators, arguments, leftovers, executed]
 
 
 def storm(lib, seconds):
@@ -265,7 +311,7 @@ def storm(lib, seconds):
     while time.monotonic() < end and not (WALKS and stats.accepted >= WALKS):
         for phase in PHASES:
             for _ in range(12):
-                phase()  #> sort_map reduce_it generators coroutines exceptions recursion dying operators arguments leftovers executed
+                phase()  #> sort_map reduce_it generators coroutines thrown exceptions recursion edges dying operators arguments leftovers executed
         if not WALKS or rounds % 50 == 0:
             overflow()  #> overflow
         rounds += 1
@@ -273,13 +319,15 @@ def storm(lib, seconds):
 
 def round_of_all():
     for phase in PHASES:
-        phase()  #> sort_map reduce_it generators coroutines exceptions recursion dying operators arguments leftovers executed
+        phase()  #> sort_map reduce_it generators coroutines thrown exceptions recursion edges dying operators arguments leftovers executed
     overflow()  #> overflow
 
 
 def calls_of(filename, line):
     """What a line may call: its comment, or that of the lambda or comprehension it stands in."""
     text = linecache.getline(filename, line)
+    if sys.version_info < (3, 9):  # shows nothing of those that something is thrown through
+        text = text.replace("_in_3_8", "")
     return text.partition("#>")[2].split()
 
 
@@ -302,7 +350,7 @@ def judge(lib, stack):
         frames.append((name, filename, 0 if i == 0 else lib.probe_line(f.code, f.instr)))
     frames.reverse()
     shown = " ".join("%s:%d" % (name, line) for name, _, line in frames)
-    if frames[0][0] != "<module>" or frames[0][1] != HERE:
+    if stack.whole and (frames[0][0] != "<module>" or frames[0][1] != HERE):
         return "does not begin with the program: " + shown
     for (name, filename, line), (callee, callee_file, _) in zip(frames, frames[1:]):
         if callee == "__del__":  # a collection may begin anywhere
@@ -403,3 +451,6 @@ assert not JIT or stats.jit > (1000 if STEP else 0), "the JIT has made no code, 
 assert stats.not_stored * 50 < stats.accepted
 assert not impossible
 assert drops * 50 < stats.samples, "more than 2 % dropped"
+if STEP and not JIT:
+    # On 3.11 and 3.12 a new C frame is not filled yet for some instructions.
+    assert drops <= (3e-4 * stats.samples if (3, 11) <= sys.version_info < (3, 13) else 0), "dropped"
