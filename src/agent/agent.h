@@ -128,6 +128,7 @@ void fah_signal_back(bool ignored);	/* after a spawn, or an exec that failed */
 struct fah_thread_state {
 	_Atomic bool used;
 	_Atomic bool busy; /* its chunk is being written, outside of the handler */
+	bool patient;	   /* likewise, and room for a record is waited for */
 	uint32_t tid;
 	uint64_t pthread_id, tstate;
 	uint64_t start_mono_ns, last_cpu_ns;
@@ -175,8 +176,8 @@ struct fah_thread_state *fah_thread_current(void); /* this thread's; NULL: no me
 void fah_thread_forked(void);			   /* in a fork's child */
 void fah_thread_setup(void);
 void fah_thread_end_all(void); /* the records of their ends; nobody else writes any more */
-/* Not in a handler: this thread's state, to write records by until fah_thread_write_end. NULL: it
- * cannot be done now. */
+/* Not in a handler: this thread's state, to write records by until fah_thread_write_end, patiently.
+ * NULL: it cannot be done now. */
 struct fah_thread_state *fah_thread_write_begin(void);
 void fah_thread_write_end(struct fah_thread_state *t);
 
@@ -303,7 +304,8 @@ bool fah_segment_may_have(uint64_t bytes);
 bool fah_segment_closed(void);
 /*
  * Room for a record of at most max payload bytes in t's chunk (a new chunk, begun with a THREAD
- * record, where the old one is full). NULL: none. Write there, then commit with the real end.
+ * record, where the old one is full). NULL: none; who is patient has waited up to 50 ms for it,
+ * once until there is room again. Write there, then commit with the real end.
  */
 uint8_t *fah_record_begin(struct fah_thread_state *t, size_t max);
 void fah_record_commit(struct fah_thread_state *t, enum fah_seg_record type, uint8_t *end);

@@ -29,8 +29,11 @@ static _Atomic uint32_t n_segments;
 static _Atomic uint32_t next_order = 1;
 static _Atomic uint64_t retry_ns; /* no new segment before this */
 #define RETRY_NS 1000000000u
+#define PATIENCE_NS 50000000u /* fah_quiet() waits for twice as long */
+#define PAUSE_NS 50000u
+static _Atomic bool in_vain; /* somebody waited and there was no room, and there was none since */
 static _Atomic bool over;    /* there is no folder for the first segment */
-static _Atomic bool growing; /* one thread makes a segment; the others drop meanwhile */
+static _Atomic bool growing; /* one thread makes a segment; others wait for it, handlers drop */
 /* Of the nearest process above that has a segment: its head's page, kept for a word that we have
  * none. NULL: not a fork, or said already. */
 static struct fah_segment_head *_Atomic above;
@@ -277,6 +280,37 @@ static struct fah_chunk *find_chunk(void)
 	return NULL;
 }
 
+/* Outside of handlers. Another thread makes a segment, or the collector is late: both are over soon.
+ * The first is so at each new megabyte while several threads write much, and whoever did not wait
+ * would lose some 5,000 blocks of memory each time. */
+static struct fah_chunk *wait_for_chunk(void)
+{
+	const struct timespec pause = {0, PAUSE_NS};
+	uint64_t begin = fah_now_mono();
+	struct fah_chunk *c;
+
+	if (atomic_load(&in_vain))
+		return NULL;
+	do {
+		FAH_SYS2(SYS_nanosleep, &pause, NULL);
+		c = find_chunk();
+	} while (!c && !fah_segment_closed() && fah_now_mono() - begin < PATIENCE_NS);
+	if (!c)
+		atomic_store(&in_vain, true);
+	return c;
+}
+
+static struct fah_chunk *next_chunk(const struct fah_thread_state *t)
+{
+	struct fah_chunk *c = find_chunk();
+
+	if (!c && t->patient)
+		return wait_for_chunk();
+	if (c && atomic_load_explicit(&in_vain, memory_order_relaxed))
+		atomic_store(&in_vain, false);
+	return c;
+}
+
 static void write_thread_record(struct fah_thread_state *t)
 {
 	uint8_t *p = t->chunk->data + atomic_load(&t->chunk->used) + 4;
@@ -307,7 +341,7 @@ uint8_t *fah_record_begin(struct fah_thread_state *t, size_t max)
 		if (t->chunk)
 			atomic_store_explicit(&t->chunk->state, FAH_CHUNK_FULL,
 					      memory_order_release);
-		t->chunk = find_chunk();
+		t->chunk = next_chunk(t);
 		if (!t->chunk)
 			return NULL;
 		if (sizeof(t->chunk->data) - atomic_load(&t->chunk->used) <

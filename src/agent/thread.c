@@ -235,6 +235,7 @@ static struct fah_thread_state *new_state(uint32_t tid, const struct fah_timer *
 	t->pthread_id = 0;
 	t->tstate = 0;
 	atomic_store(&t->busy, false);
+	t->patient = false;
 	t->start_mono_ns = ours ? ours->start_mono_ns : fah_now_mono();
 	t->last_cpu_ns = ours ? ours->cpu_ns : 0;
 	forget_usage(t);
@@ -269,14 +270,17 @@ struct fah_thread_state *fah_thread_write_begin(void)
 			    !fah_segment_closed()
 		    ? fah_thread_current()
 		    : NULL;
-	if (t && !atomic_exchange(&t->busy, true))
+	if (t && !atomic_exchange(&t->busy, true)) {
+		t->patient = true;
 		return t;
+	}
 	fah_writing_end();
 	return NULL;
 }
 
 void fah_thread_write_end(struct fah_thread_state *t)
 {
+	t->patient = false;
 	atomic_store(&t->busy, false);
 	fah_writing_end();
 }

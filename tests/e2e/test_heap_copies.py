@@ -1,11 +1,10 @@
 """Copies (--memory): each function that copies does what libc's does, and what it copies is counted."""
 
-import subprocess
-
 import pytest
 from support import capture
 from support.heap import Memory
-from support.run import TARGETS, capture_of
+from support.languages import build_c
+from support.run import capture_of
 from test_same_behaviour import same, script
 
 SCRIPT = """
@@ -19,10 +18,8 @@ print(getattr(library, sys.argv[2])(*map(int, sys.argv[3:])))
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    path = str(tmp_path_factory.mktemp("copies") / "copies.so")
-    options = ["-O1", "-fno-builtin", "-U_FORTIFY_SOURCE", "-w", "-shared", "-fPIC", "-o", path]
-    subprocess.check_call(["cc", *options, str(TARGETS / "heap" / "copies.c")])
-    return path
+    options = "-O1", "-fno-builtin", "-U_FORTIFY_SOURCE", "-w"
+    return build_c(tmp_path_factory.mktemp("copies") / "copies.so", ["heap/copies.c"], *options)
 
 
 def called(python, folder, library, *args, **rest):

@@ -1,11 +1,10 @@
 """Mappings (--memory): what a program maps, grows, moves and gives back itself, in many threads at once."""
 
-import subprocess
-
 import pytest
 from support import capture
 from support.heap import Memory
-from support.run import TARGETS, capture_of
+from support.languages import build_c
+from support.run import capture_of
 from test_heap import left_by_call
 from test_same_behaviour import same, script
 
@@ -27,10 +26,7 @@ last = bytearray(50000017)
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    path = str(tmp_path_factory.mktemp("maps") / "maps.so")
-    source = str(TARGETS / "heap" / "maps.c")
-    subprocess.check_call(["cc", "-O1", "-w", "-pthread", "-shared", "-fPIC", "-o", path, source])
-    return path
+    return build_c(tmp_path_factory.mktemp("maps") / "maps.so", ["heap/maps.c"], "-O1", "-w")
 
 
 def recorded(python, folder, library, how, *calls):

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 from support import capture, exports, report
+from support.languages import build_c
 from support.run import BINARY, TARGETS, capture_of, inspect, plain, profile, run
 
 CHAIN = str(TARGETS / "chain.py")
@@ -93,10 +94,7 @@ def test_what_it_prints_stays(program, some_python, library, tmp_path):
 @pytest.fixture(scope="session")
 def thread_library(tmp_path_factory):
     path = tmp_path_factory.mktemp("native_thread") / "native_thread.so"
-    sources = [str(TARGETS / name) for name in ("chain.c", "native_thread.c")]
-    command = ["cc", "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-o", str(path)]
-    subprocess.run(command + sources + ["-lpthread"], check=True)
-    return path
+    return build_c(path, ("chain.c", "native_thread.c"), "-O2", "-fomit-frame-pointer")
 
 
 def test_a_thread_without_python(program, some_python, thread_library, tmp_path):

@@ -3,10 +3,10 @@
 import json
 import re
 import shutil
-import subprocess
 
 import pytest
 from support import capture, report
+from support.languages import build_c
 from support.run import BINARY, TARGETS, capture_of, inspect, profile, run
 
 SECONDS = 1.0  # of CPU, of each of the two threads
@@ -15,10 +15,7 @@ NEAR = 0.05
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    place = str(tmp_path_factory.mktemp("silent") / "silent.so")
-    command = ["cc", "-O1", "-shared", "-fPIC", "-o", place, str(TARGETS / "silent.c"), "-lpthread"]
-    subprocess.run(command, check=True)
-    return place
+    return build_c(tmp_path_factory.mktemp("silent") / "silent.so", ["silent.c"], "-O1")
 
 
 def judge(python, near, tmp_path, *words):

@@ -1,4 +1,4 @@
-"""The libraries of known calls (tests/targets/languages.cc and .rs), and the program that calls them."""
+"""Libraries that the tests make: of C; of known calls (tests/targets/languages.cc and .rs), and the program of those."""
 
 import subprocess
 from pathlib import Path
@@ -15,6 +15,13 @@ CXX = {
 # What through() calls, from Python's frame on: Rust, which calls C++.
 IN_RUST = ["rust_chain", "languages::demo::outer::<u32>", "languages::demo::spin"]
 IN_CXX = IN_RUST[:2] + ["cxx_chain", "shapes::Walker::walk", "shapes::spin<long>"]
+
+
+def build_c(path: Path, sources: Iterable[str], *options: str) -> str:
+    """Of tests/targets; it can be loaded beside older C libraries. Returns where it is."""
+    command = ["cc", "-include", str(TARGETS / "any_glibc.h"), *options, "-shared", "-fPIC", "-o", str(path)]
+    subprocess.run([*command, *(str(TARGETS / name) for name in sources), "-lpthread"], check=True)
+    return str(path)
 
 
 def build_cxx(folder: Path, how: str) -> Path:
