@@ -4,6 +4,8 @@
  *
  * A mapping may be given back in parts, so all are kept, in the order of their addresses. What is
  * held is right after each part; a recorded mapping counts as its line's until the last of it goes.
+ * The highest comes first: the kernel gives out places from above, so a new mapping stands at the
+ * end and nothing has to move (lowest first, 65,000 of them took 16 s).
  */
 #undef _FILE_OFFSET_BITS /* mmap and mmap64 are two names */
 #include "agent/heap.h"
@@ -25,6 +27,7 @@ struct region {
 	uint64_t start, end;
 	uint64_t first; /* where the mapping began whose part it is: by that it is recorded */
 	uint32_t slack; /* of its last page, which was not asked for */
+	uint32_t pages; /* of that mapping when it was whole: its parts lie in there */
 };
 
 static struct region *regions; /* pages of our own; NULL: none yet */
@@ -60,20 +63,28 @@ void fah_heap_maps_forked(void)
 	atomic_store(&locked, false);
 }
 
-/* The first that ends behind start. */
-static uint32_t find(uint64_t start)
+/* How many end behind start: they come first, and one that begins there belongs behind them. */
+static uint32_t above(uint64_t start)
 {
 	uint32_t low = 0, high = n_regions;
 
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 
-		if (regions[middle].end <= start)
+		if (regions[middle].end > start)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+/* The lowest that ends behind start; NULL: none does. */
+static struct region *find(uint64_t start)
+{
+	uint32_t n = above(start);
+
+	return n ? &regions[n - 1] : NULL;
 }
 
 static bool insert(uint32_t at, struct region r)
@@ -94,11 +105,13 @@ static void drop(uint32_t at)
 	memmove(regions + at, regions + at + 1, (n_regions - at) * sizeof(*regions));
 }
 
-/* Whether a part of that mapping is still there. */
-static bool has_part(uint64_t first)
+/* Whether another part of that one's mapping is still there. */
+static bool has_part(const struct region *r)
 {
-	for (uint32_t i = 0; i < n_regions; i++)
-		if (regions[i].first == first)
+	uint64_t end = r->first + (uint64_t)r->pages * PAGE;
+
+	for (uint32_t i = above(r->first); i-- > 0 && regions[i].start < end;)
+		if (regions[i].first == r->first)
 			return true;
 	return false;
 }
@@ -122,19 +135,20 @@ struct gone {
  * there. Its number is taken here, too: the next one at that address may come at any time. */
 static bool cut(uint64_t start, uint64_t end, struct gone *ret)
 {
-	uint32_t at = n_regions ? find(start) : 0;
-	struct region r;
+	struct region *found = find(start), r;
+	uint32_t at;
 
-	if (at >= n_regions || regions[at].start >= end)
+	if (!found || found->start >= end)
 		return false;
 	changing = true;
-	r = regions[at];
+	r = *found;
+	at = (uint32_t)(found - regions);
 	ret->bytes = (r.end < end ? r.end : end) - (r.start > start ? r.start : start);
 	ret->number = 0;
 	drop(at);
-	ret->bytes += keep(at, (struct region){end, r.end, r.first, r.slack});
-	ret->bytes += keep(at, (struct region){r.start, start, r.first, r.slack});
-	if (!has_part(r.first)) {
+	ret->bytes += keep(at, (struct region){r.start, start, r.first, r.slack, r.pages});
+	ret->bytes += keep(at, (struct region){end, r.end, r.first, r.slack, r.pages});
+	if (!has_part(&r)) {
 		ret->bytes -= r.slack;
 		ret->number = fah_heap_table_take((void *)(uintptr_t)r.first);
 	}
@@ -168,11 +182,12 @@ static void unmapped(uint64_t start, uint64_t len)
 static bool add(void *at, size_t len)
 {
 	uint64_t start = (uint64_t)(uintptr_t)at, end = start + whole_pages(len);
-	struct region r = {start, end, start, (uint32_t)(end - start - len)};
+	struct region r = {start, end, start, (uint32_t)(end - start - len),
+			   (uint32_t)((end - start) / PAGE)};
 	bool kept;
 
 	changing = true;
-	kept = insert(n_regions ? find(start) : 0, r);
+	kept = insert(above(start), r);
 	changing = false;
 	return kept;
 }
@@ -321,13 +336,13 @@ static void *remap_counted(remap_fn *fn, void *addr, size_t len, size_t new_len,
 
 static bool is_counted(uint64_t start)
 {
+	const struct region *found;
 	uint64_t mask;
-	uint32_t i;
 	bool yes;
 
 	lock(&mask);
-	i = n_regions ? find(start) : 0;
-	yes = i < n_regions && regions[i].start <= start;
+	found = find(start);
+	yes = found && found->start <= start;
 	unlock(&mask);
 	return yes;
 }

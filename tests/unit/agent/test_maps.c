@@ -18,7 +18,7 @@
 
 #include "../../../src/agent/heap_map.c"
 
-static uint64_t lost, held, taken[64];
+static uint64_t lost, held, taken[64]; /* the last ones */
 static uint32_t n_taken;
 static void *answer; /* of the kernel that is played */
 static uint64_t next_place;
@@ -41,7 +41,7 @@ void fah_heap_unmapped(uint64_t bytes, uint64_t number)
 {
 	held -= bytes;
 	if (number)
-		taken[n_taken++] = number;
+		taken[n_taken++ % 64] = number;
 }
 
 /* Each mapping is recorded, by its address. */
@@ -177,6 +177,92 @@ static void no_room(void **state)
 	assert_int_equal(held, REGIONS_MAX * 3ull * 4096 - 2 * 4096);
 }
 
+enum { STEPS = 200000, SPACE = 64, LONGEST = 9 }; /* the latter two: pages */
+
+/* What a program has mapped, page by page. */
+struct model {
+	uint32_t owner[SPACE];	   /* 0: nobody */
+	uint64_t bytes[STEPS + 1]; /* of each mapping that are held */
+	uint32_t left[STEPS + 1];  /* pages */
+	uint32_t n;
+	uint64_t held, ended;
+};
+
+static uint64_t place_of(uint32_t page)
+{
+	return (1ull << 30) + page * 4096ull;
+}
+
+static void model_map(struct model *m, uint32_t from, uint32_t to, uint64_t bytes)
+{
+	m->bytes[++m->n] = bytes;
+	m->left[m->n] = to - from;
+	m->held += bytes;
+	for (uint32_t page = from; page < to; page++)
+		m->owner[page] = m->n;
+}
+
+static void model_unmap(struct model *m, uint32_t from, uint32_t to)
+{
+	for (uint32_t page = from; page < to; page++) {
+		uint32_t owner = m->owner[page];
+		uint64_t bytes;
+
+		m->owner[page] = 0;
+		if (!owner)
+			continue;
+		bytes = m->left[owner] > 1 ? 4096 : m->bytes[owner];
+		m->bytes[owner] -= bytes;
+		m->held -= bytes;
+		m->ended += !--m->left[owner];
+	}
+}
+
+/* Whether one may be mapped there: nothing is, and none that is there in part began there, for then
+ * nobody could tell them apart. */
+static bool is_free(const struct model *m, uint32_t from, uint32_t to)
+{
+	for (uint32_t page = from; page < to; page++)
+		if (m->owner[page])
+			return false;
+	for (uint32_t i = 0; i < n_regions; i++)
+		if (regions[i].first == place_of(from))
+			return false;
+	return true;
+}
+
+/* Mapped beside each other and given back in whole, in parts and across each other, against a list
+ * of pages. */
+static void against_pages(void **state)
+{
+	static struct model m;
+	uint64_t random = 88172645463325252u;
+
+	(void)state;
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t from, to;
+		uint64_t len;
+
+		random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+		from = (uint32_t)(random % SPACE);
+		to = from + 1 + (uint32_t)(random >> 16) % LONGEST;
+		to = to < SPACE ? to : SPACE;
+		len = (to - from) * 4096ull - (random >> 32) % 4096;
+		if (is_free(&m, from, to)) {
+			map_at(place_of(from), len);
+			model_map(&m, from, to, len);
+		} else {
+			unmapped(place_of(from), len);
+			model_unmap(&m, from, to);
+		}
+		assert_int_equal(held, m.held);
+		assert_int_equal(n_taken, m.ended);
+		for (uint32_t i = 1; i < n_regions; i++)
+			assert_true(regions[i].end <= regions[i - 1].start);
+	}
+	assert_true(m.ended > 10000);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -186,6 +272,7 @@ int main(void)
 		cmocka_unit_test_setup(old_place_stays, clean),
 		cmocka_unit_test_setup(many_at_once, clean),
 		cmocka_unit_test_setup(no_room, clean),
+		cmocka_unit_test_setup(against_pages, clean),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
