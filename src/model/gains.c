@@ -73,7 +73,6 @@ int fah_profile_gains(struct fah_profile *p, const struct fah_charges *charges, 
 {
 	const struct fah_totals *t = &p->totals;
 	struct fah_gains *gains = fah_arena_alloc(&p->arena, sizeof(*gains));
-	double watched = t->cpu_s - t->unseen_cpu_s;
 	size_t n = 0;
 
 	for (size_t i = 0; i < charges->n_files; i++)
@@ -83,7 +82,6 @@ int fah_profile_gains(struct fah_profile *p, const struct fah_charges *charges, 
 	gains->lines = fah_arena_array(&p->arena, n + 1, sizeof(*gains->lines));
 	if (!gains->lines)
 		return FAH_ERR_NOMEM;
-	gains->cores = t->on_cpu_s > 0 && watched > t->on_cpu_s ? watched / t->on_cpu_s : 1;
 	for (size_t i = 0; t->wall_s > 0 && i < charges->n_files; i++) {
 		const struct fah_file_cost *file = &charges->files[i];
 

@@ -32,8 +32,6 @@ struct fah_gain {
 struct fah_gains {
 	struct fah_gain *lines; /* dearest first */
 	size_t n;
-	double cores; /* used on average, while any was; above 1, others may go on where a line is
-			 gone, and less is won */
 };
 /* Of the most lines with at least floor (0..1) of the run. *ret belongs to the profile. */
 int fah_profile_gains(struct fah_profile *p, const struct fah_charges *charges, size_t most,

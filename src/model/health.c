@@ -61,14 +61,26 @@ static double number_meta(const struct fah_profile *p, const char *key)
  */
 static double unprofiled(const struct fah_profile *p, const struct fah_totals *t)
 {
-	double watched = t->cpu_s - t->unseen_cpu_s, all = number_meta(p, "cores"), cores, crowded;
-	double without;
+	double all = number_meta(p, "cores"), crowded, without;
+
+	crowded = all > 0 ? t->cores + 1 - all : 0;
+	crowded = crowded < 0 ? 0 : crowded > 1 ? 1 : crowded;
+	without =
+		t->program_s - (t->handler_s + t->told_s + crowded * t->collector_cpu_s) / t->cores;
+	return without > 0 ? without : 0;
+}
+
+/* Where samples were lost the CPU is whole and the time in which it was used is not, so that one
+ * thread alone would have used several cores. */
+static double cores_used(const struct fah_totals *t)
+{
+	double watched = t->cpu_s - t->unseen_cpu_s, cores;
 
 	cores = t->on_cpu_s > 0 && watched > t->on_cpu_s ? watched / t->on_cpu_s : 1;
-	crowded = all > 0 ? cores + 1 - all : 0;
-	crowded = crowded < 0 ? 0 : crowded > 1 ? 1 : crowded;
-	without = t->program_s - (t->handler_s + t->told_s + crowded * t->collector_cpu_s) / cores;
-	return without > 0 ? without : 0;
+	/* of threads without a record nobody knows how many there were */
+	if (!(t->absent_cpu_s > 0) && t->threads_at_once && cores > t->threads_at_once)
+		cores = t->threads_at_once;
+	return cores;
 }
 
 void fah_loader_costs(struct fah_loader *l)
@@ -95,6 +107,7 @@ void fah_loader_costs(struct fah_loader *l)
 		asked += (double)health->handlers.count * (double)process->period_ns;
 		in_force += (double)health->interval_sum_ns;
 	}
+	t->cores = cores_used(t);
 	t->unprofiled_s = handlers > 0 ? unprofiled(l->p, t) : 0;
 	if (t->wall_s > 0)
 		t->cost_share = (t->handler_s + t->told_s + t->collector_cpu_s) / t->wall_s;

@@ -120,8 +120,12 @@ struct fah_totals {
 			      */
 	double on_cpu_s; /* part of wall_s in which a watched thread of the tree ran, or wanted a
 			    core at a line that is known */
-	double idle_s;	 /* wall_s - on_cpu_s, of which: */
-	double waited_s; /*   the main thread waited, in a place that is known */
+	/* Watched threads alive at the same time, at most; and the cores that were used on average
+	 * while on_cpu_s lasted: never more than those, never below 1. */
+	uint32_t threads_at_once;
+	double cores;
+	double idle_s;			  /* wall_s - on_cpu_s, of which: */
+	double waited_s;		  /*   the main thread waited, in a place that is known */
 	double ready_idle_s;		  /*   nobody ran for want of a core */
 	double unknown_s;		  /*   neither is known; idle_s is the sum of the three */
 	double waited_by[FAH_WAIT_COUNT]; /* waited_s by reason */

@@ -183,6 +183,7 @@ int fah_timeline_run(struct fah_profile *p, const struct fah_timeline_input *in)
 	err = most_alive(p, &alive);
 	if (err < 0)
 		return err;
+	p->totals.threads_at_once = alive < UINT32_MAX ? (uint32_t)alive : UINT32_MAX;
 	/* A thread alone overlaps with nothing, wherever its CPU lies. */
 	t.slept = alive > 1 ? TURNS * (double)alive : FAH_FIRM_RATIO;
 

@@ -202,13 +202,13 @@ int fah_gains_print(struct fah_text *t, struct fah_profile *p, const struct fah_
 		     narrow ? 7 : 17, "half");
 	for (size_t i = 0; i < gains->n; i++)
 		put_line(t, &gains->lines[i], i + 1, columns, narrow);
-	if (gains->cores > PARALLEL) {
+	if (fah_profile_totals(p)->cores > PARALLEL) {
 		fah_strbuf_truncate(&sb, 0);
 		fah_strbuf_addf(&sb,
 				"At most: %.1f cores were used at a time, and what runs beside the "
 				"line would "
 				"still take its time.",
-				gains->cores);
+				fah_profile_totals(p)->cores);
 		fah_text_wrap(t, fah_strbuf_str(&sb));
 	}
 	t->failed |= sb.failed;

@@ -116,7 +116,7 @@ static void put_calls(struct fah_json *j, const struct fah_profile *p)
 static void put_lines(struct fah_json *j, const struct fah_profile *p,
 		      const struct fah_gains *gains)
 {
-	fah_json_put_double(j, "cores_used", gains->cores);
+	fah_json_put_double(j, "cores_used", fah_profile_totals(p)->cores);
 	fah_json_key(j, "lines");
 	fah_json_begin_array(j);
 	for (size_t i = 0; i < gains->n; i++) {

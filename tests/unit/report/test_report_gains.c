@@ -94,7 +94,7 @@ static void amdahl(void **state)
 	assert_true(fabs(gains->lines[0].without_x - 2.5) < 1e-6);
 	assert_true(fabs(gains->lines[0].half_s - 7) < 1e-6);
 	assert_true(fabs(gains->lines[0].half_x - 10.0 / 7) < 1e-6);
-	assert_true(fabs(gains->cores - 1) < 1e-6);
+	assert_true(fabs(fah_profile_totals(p)->cores - 1) < 1e-6);
 	fah_profile_free(p);
 }
 
