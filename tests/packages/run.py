@@ -3,11 +3,10 @@
 
 usage: run.py [--only PACKAGE]... [--python PATH]... BINARY FOLDER
 
-Each suite runs twice plain, once profiled at the default rate and once at 5 kHz; some also with their memory
-recorded. Every test has to
-end as it does without us, and so has pytest. A test whose outcome differs between plain runs is no
-measure of us: it is named and left out; what differs only with us is run plain RETRIES times more
-before we believe it. FOLDER keeps the venvs, the packages' tests and the logs; FOLDER/results.xml has
+Each suite runs once plain, once profiled at the default rate and once at 5 kHz; some also with their memory
+recorded. Every test has to end as it does without us, and so has pytest. Where one does not, the suite is run plain
+RETRIES times more before we believe it: a test whose outcome differs between plain runs is no measure of us, it is
+named and left out. FOLDER keeps the venvs, the packages' tests and the logs; FOLDER/results.xml has
 one case for each package, Python and way. Packages come from pip, by name, as requirements.txt pins them.
 """
 
@@ -224,13 +223,11 @@ def suite(package, python, label, binary, folder):
     def run(name, *how):
         return Run(os.path.join(work, name), tests, args, python, *how)
 
-    plain = [run("plain1"), run("plain2")]
-    first, cases = plain[0], []
+    first, flaky, cases = run("plain"), set(), []
     said = ["%s %s: %d tests, %.0f s plain" % (label, package, len(first.outcomes), first.seconds)]
-    ill = first.problem or plain[1].problem
+    ill = first.problem
     if not ill and (first.status not in (0, 1) or not first.outcomes):  # else pytest did not get to the tests
         ill = "pytest's status is %d" % first.status
-    flaky = differences(*plain)
     for way, (hz, further) in WAYS.items():
         if "--memory" in further and package not in WITH_MEMORY:
             continue
@@ -251,8 +248,7 @@ def suite(package, python, label, binary, folder):
         disturbed |= seen
         if different or (ours.status != first.status and not disturbed):
             for i in range(RETRIES):
-                plain.append(run("again%d" % i))
-                flaky |= differences(first, plain[-1])
+                flaky |= differences(first, run("again%d" % i))
         different -= flaky
         wrong = told(different, first, ours)
         if ours.problem:
