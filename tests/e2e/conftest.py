@@ -54,6 +54,23 @@ def pytest_report_header(config):
     return lines
 
 
+class Teller:
+    """Names what fails at once: of a run that is cut short the last page never comes."""
+
+    def __init__(self, terminal):
+        self.terminal = terminal
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.terminal.write_line("FAILED %s (%s)" % (report.nodeid, report.when))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Teller(config.pluginmanager.get_plugin("terminalreporter")))
+
+
 @pytest.fixture(scope="session")
 def program():
     """The built program. Missing is a failure: these tests have nothing else to test."""

@@ -182,8 +182,10 @@ def test_has_its_event_again(perf, system_python, tmp_path):
 
 @pytest.mark.parametrize("target", ["sigwaits.py", "urgent.py"])
 def test_the_program_sees_no_more_of_it(perf, python, target, tmp_path):
-    """Waits for signals, and the program's own use of ours, at 1 kHz."""
-    same(python, [str(TARGETS / target)], tmp_path, options=["-q", "--rate", "1khz"])
+    """Waits for signals, and the program's own use of ours, at 1 kHz. Not poll(), which no flag restarts: a signal of
+    perf's clock on its way into it ends it, as the report says of such rates."""
+    words = ["no-poll"] if target == "urgent.py" else []
+    same(python, [str(TARGETS / target), *words], tmp_path, options=["-q", "--rate", "1khz"])
 
 
 def test_children(perf, python, tmp_path):

@@ -160,9 +160,15 @@ def test_kinds_of_jsonl(program, system_python, tmp_path):
     capture = capture_of(result)
     kinds = dict.fromkeys(("python", "native", "system"), 0.0)
     parts = 0
+    of_python, below_python = set(), set()
     for line in export(capture, "jsonl").out.splitlines():
         it = json.loads(line)
-        if it["type"] != "sample":
+        if it["type"] == "frame" and it["kind"] == "python":
+            of_python.add(it["id"])
+        if it["type"] == "stack" and (it["frame"] in of_python or it["parent"] in below_python):
+            below_python.add(it["id"])
+        # before and after the program there is no function
+        if it["type"] != "sample" or it["stack"] not in below_python:
             continue
         assert it["in"] != "system" or it["system_s"] == it["own_s"], it
         part = it.get("system_s", 0.0) / it["own_s"] if it["own_s"] else 0.0

@@ -13,11 +13,13 @@ from support.run import BINARY, profile_command
 from support.screen import shown
 from support.terminal import Terminal
 
+# Some samples a second, and the cores for other tests.
 SPIN = """import sys, time
 def spin(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        sum(range(1000))
+        sum(range(100000))
+        time.sleep(0.02)
 """
 LINE = re.compile(rb"\d+ s, [\d,]+ samples \(\d+/s\), [\d,]+ dropped, RSS \d+ MB")
 REPORT = re.compile(r"fixingahole profile|Wrote |Samples|\d+ samples")

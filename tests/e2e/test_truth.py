@@ -346,10 +346,11 @@ def unlike(name, python, times, shown):
     return [str(one) for one in seen if abs(one.nearer(0.01).z) > truth.limit(100, CHANCE)]
 
 
-@pytest.mark.parametrize("name, turns", [("loops", 25), ("calls", 40)])
+@pytest.mark.parametrize("name, turns", [("loops", 25), ("calls", 160)])
 def test_undisturbed(program, some_python, tmp_path, name, turns):
-    """The program's own clocks say the same with us and without: in turns, the least of each, of more
-    rounds where a busy machine makes them differ. And what we show is the truth of the runs without us."""
+    """The program's own clocks say the same with us and without: in turns, the least of each, of more rounds where a
+    busy machine makes them differ. And what we show is the truth of the runs without us. Counting a function's first
+    calls takes some 3 ms, once, so units have to be long beside that."""
     times, shown, rounds = {False: [], True: []}, [], 12 if FULL else 5
     while len(shown) < rounds or (len(shown) < 4 * rounds and slower(times)):
         for profiled in (False, True) if len(shown) % 2 else (True, False):
@@ -389,8 +390,9 @@ def test_crowded(program, some_python, tmp_path):
     wrong = too_far([one.nearer(0.05) for one in by_report], truth.limit(100, CHANCE))
     assert by_report and not wrong, "\n".join(wrong) + "\n" + it.text
     true, shown = (sum(getattr(one, key) for one in by_report) for key in ("true", "shown"))
-    # who wakes wants a core before it goes on: that looks like what follows the nap
-    assert true > 0.5 and true - 0.1 < shown < true + 0.25, (true, it.text)
+    # who wakes wants a core before it goes on, which no clock of the program's sees: the kernel does
+    wanted = it.truth.word("wanted_a_core") / report.seconds(it.text, "Total Wall Time")
+    assert true > 0.5 and true - 0.1 < shown < wanted + 0.02, (true, wanted, it.text)
 
 
 def restricted(prefix, python, name, length=1.0):
@@ -508,12 +510,13 @@ def test_restricted_waits(program, system_python, setting):
     assert int(it.capture.meta["waits_longest_ns"]) < 120e6, it.capture.meta
 
 
-def test_drops_are_not_systematic(program, some_python, tmp_path):
+@pytest.mark.parametrize("shape", ["calls", "entries"])
+def test_drops_are_not_systematic(program, python, shape, tmp_path):
     """What was dropped, by its time and the program's log, would not have changed a share: the
     shares of the samples kept are within 1 point of those of all."""
     it = truth.run(
-        "calls",
-        some_python,
+        shape,
+        python,
         20.0 if FULL else 2.0,
         tmp_path,
         env={"FAH_TRUTH_LOG": "1"},
@@ -552,7 +555,7 @@ def test_drops_are_not_systematic(program, some_python, tmp_path):
         if all_lost:
             # those dropped by themselves: 1 point, and the chance of so few
             one = truth.Seen(
-                "calls", some_python.name, unit, lost[unit] / all_lost, kept[unit] / total, all_lost
+                shape, python.name, unit, lost[unit] / all_lost, kept[unit] / total, all_lost
             )
             assert abs(one.nearer(0.01).z) <= truth.limit(100, CHANCE), (str(one), kept, lost)
 

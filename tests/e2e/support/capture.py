@@ -4,6 +4,7 @@ So a test reads what a stranger with the document would read; and stacks are che
 trusting the tool's own reader.
 """
 
+import math
 import re
 import struct
 import zlib
@@ -264,6 +265,11 @@ class Capture:
     def drop_share(self) -> float:
         total = len(self.samples) + self.dropped()
         return self.dropped() / total if total else 0.0
+
+    def drops_too_often(self, limit: float) -> bool:
+        """More than that share, by more than chance makes of so few samples (three deviations)."""
+        expected = limit * (len(self.samples) + self.dropped())
+        return self.dropped() > expected + 3 * math.sqrt(expected)
 
     def names(self):
         return {function.name for function in self.functions[1:]}

@@ -84,11 +84,12 @@ chance = time.time_ns() % 2**32
 
 
 def out_of_step(turn_ns):
-    """Up to an eighth of the turn's CPU, by chance. Turns of equal length can keep step with the kernel's
-    tick for a whole run, and then a tick sees the same place each time: that is for periodic.py to show."""
+    """Up to half of the turn's CPU, by chance. Turns of equal length can keep step with the kernel's
+    tick for a whole run, and then a tick sees the same place each time: that is for periodic.py to show.
+    (With an eighth, where turn and chance took half a tick together, one of 27 % was shown with 54.)"""
     global chance
     chance = (chance * 1664525 + 1013904223) % 2**32
-    end = time.thread_time_ns() + turn_ns * chance // 2**35
+    end = time.thread_time_ns() + turn_ns * chance // 2**33
     while time.thread_time_ns() < end:
         pass
 
