@@ -190,9 +190,9 @@ def test_state_of_glibc(program, python, stating, how, tmp_path):
     the heap differs by what the loader needs for one library more. An agent that frees a table of its own by it makes
     the threshold of mappings move, and with it the program's speed."""
     args = [script(tmp_path, STATE), stating]
-    env = {"PYTHONWARNINGS": None}  # else `warnings` is imported, and what hears it takes some kB
-    said = [[line.split() for line in plain(python, args, tmp_path, env=env).out.splitlines()]]
-    result = profile(python, args, tmp_path, ["-q", *how], env=env)
+    how = ["-l", "OFF", *how]  # code that hears warnings and logs is Python's, and takes some kB of its heap
+    said = [[line.split() for line in plain(python, args, tmp_path).out.splitlines()]]
+    result = profile(python, args, tmp_path, ["-q", *how])
     said.append([line.split() for line in result.out.splitlines()])
     assert len(said[0]) == len(said[1]) == 5 and result.status == 0, result
     for without, with_us in zip(*said):

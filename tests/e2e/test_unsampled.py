@@ -44,7 +44,8 @@ def judge(python, near, tmp_path, *words):
     own = sum(sample[2] for sample in it.samples) / 1e9
     assert abs(own - SECONDS) < NEAR * SECONDS + 0.02, own
     other = [one for tid, one in report.threads(inspect(capture_of(result)).out).items() if tid != it.processes[1].pid]
-    assert len(other) == 1 and abs(other[0].cpu - SECONDS) < 0.02, other
+    # the kernel counts other threads' CPU by the tick, at both ends
+    assert len(other) == 1 and abs(other[0].cpu - SECONDS) < 0.03, other
     return result
 
 

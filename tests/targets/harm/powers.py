@@ -38,6 +38,10 @@ def command(*args):
 burn(0.05)
 globals()[sys.argv[1]]()
 burn(0.1)
+# Alone first: 3.8 aborts where a thread ends without libgcc_s, and says so once for each that ends just then.
+alone = threading.Thread(target=burn, args=(0.02,))
+alone.start()
+alone.join()
 threads = [threading.Thread(target=burn, args=(0.02,)) for _ in range(20)]
 for thread in threads:
     thread.start()
